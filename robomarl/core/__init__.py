@@ -1,1 +1,1 @@
-"""What decides on a robot: it needs numpy, onnxruntime, cffi and yaml, and imports no other floor."""
+"""Code that makes decisions on a robot. It needs numpy, onnxruntime, cffi and yaml, and imports no other floor."""

@@ -1,9 +1,11 @@
-"""What a policy may look at: named features of a `LocalView`, array-generic. One registry.
+"""Features that a policy may observe: named functions of a `LocalView`, array-generic. One registry.
 
-A feature is a function from the view to `[..., size]`, or to a tuple of its elements `[...]`. It declares which
-fields of the view it reads, with units and frames, so that a bundle can say what it depends on and a test can prove
-that nothing else matters. Those of carriers and of players are in their domains.
-Neighbour features are ordered by distance, nearest first, whatever the order in which they were heard.
+A feature is a function from the view to `[..., size]`, or to a tuple of its elements `[...]`. It
+declares which fields of the view it reads, with units and frames, so that a bundle can state its
+dependencies and a test can prove that nothing else matters. Features of carriers and of players are
+in their domains.
+
+Neighbour features are ordered by distance, nearest first, independent of the order of reception.
 """
 
 from collections.abc import Callable
@@ -43,7 +45,9 @@ class Feature:
     """Fields of the view that the function reads, dotted."""
     per_neighbour: bool = False
     of: Callable[[LocalView], Any] | None = None
-    """What the function reads instead of the view: something made of it that several features have in common."""
+    """Function from the view to the input of `read`, for data that several features share; None: `read`
+    takes the view.
+    """
 
     def size(self, rule: NeighbourRule) -> int:
         """Number of elements."""
@@ -57,17 +61,17 @@ class Feature:
 
 
 def of_one(view: LocalView) -> bool:
-    """Whether this is the view of one robot, in numpy: then work is done on Python's floats."""
+    """Return True if this is the view of one robot, in numpy; work is then done on Python's floats."""
     return type(view.own.pos_m) is np.ndarray and view.own.pos_m.ndim == 1
 
 
 def as_array(value: Array) -> Array:
-    """What a feature's function returns, as an array [..., size]."""
+    """Return the result of a feature's function as an array [..., size]."""
     return join(value) if isinstance(value, tuple) else value
 
 
 def numbers(value: Array) -> list[float]:
-    """What a feature's function returns for one robot, as a list."""
+    """Return the result of a feature's function for one robot as a list."""
     return list(value) if isinstance(value, tuple) else value.tolist()
 
 
@@ -77,7 +81,7 @@ FEATURES: dict[str, Feature] = {}
 NEAR_M = 0.2
 """Error along an axis of which half is left in `near_error`."""
 MANY = 16
-"""Of more team-mates the nearest are sorted out, where numpy works: comparing all pairs takes longer then."""
+"""Number of teammates above which numpy sorts out the nearest, because comparing all pairs then takes longer."""
 XYZ = ("x", "y", "z")
 _MATE_FIELDS = ("own.pos_m", "heard.mask", "heard.pos_m", "heard.vel_m_s", "heard.age_s")
 
@@ -86,7 +90,8 @@ def feature(parts: tuple[str, ...], unit: str, frame: str, reads: tuple[str, ...
     """Register the decorated function under its own name, as a `Feature` of these fields.
 
     Raises:
-        ValueError: another module has a feature of that name; one of them would be read in place of the other.
+        ValueError: another module has a feature of that name, so one would be read in place of its
+            namesake.
     """
 
     def register(read: Callable[[Any, NeighbourRule], Array]):
@@ -101,22 +106,24 @@ def feature(parts: tuple[str, ...], unit: str, frame: str, reads: tuple[str, ...
 
 @feature(XYZ, "m", "world", ("goal.pos_m",))
 def goal_place(view: LocalView, rule: NeighbourRule) -> Array:
-    """Where the goal is: with `gone`, for how it moves."""
+    """Position of the goal; with `gone`, it shows how the goal moves."""
     return view.goal.pos_m
 
 
 @feature(XYZ, "m", "world", ("own.pos_m", "goal.pos_m"))
 def goal_error(view: LocalView, rule: NeighbourRule) -> Array:
-    """From the robot to its goal."""
+    """Vector from the robot to its goal."""
     return view.goal.pos_m - view.own.pos_m
 
 
 @feature(XYZ, "m", "world", ("own.pos_m", "goal.pos_m"))
 def near_error(view: LocalView, rule: NeighbourRule) -> Array:
-    """`goal_error` on each axis where it is small against `NEAR_M`, ever less beyond: what a mean of it is made of.
+    """`goal_error` on each axis if it is small against `NEAR_M`, ever less beyond: the value for a mean of
+    the error.
 
-    An integral of the whole error winds up on the way to the goal, and then drives the robot past it. Each axis by
-    itself, because the height is off by what the thrust is, and that shows on the way already.
+    An integral of the whole error winds up on the way to the goal, and then drives the robot past it.
+    Each axis is treated by itself, because a wrong thrust causes an error of the height, which shows on
+    the way already.
     """
     return tuple(e / (1 + (e / NEAR_M) ** 2) for e in components(view.goal.pos_m - view.own.pos_m))
 
@@ -173,7 +180,7 @@ def neighbours(view: LocalView, rule: NeighbourRule) -> Array:
 
 
 def of_nearest(view: LocalView, rule: NeighbourRule, part: Array) -> Array:
-    """[..., count V] of what is known of every mate, [..., K, V], the nearest's; 0 where there is none."""
+    """Return the nearest mates' values [..., count V] of `part` [..., K, V], known of every mate; 0 for missing mates."""
     return _picked(_heard_now(view, rule)[1], rule.count, part)
 
 
@@ -202,7 +209,7 @@ def _heard_now(view: LocalView, rule: NeighbourRule) -> tuple[Array, Array]:
 
 
 def _neighbours_of_one(view: LocalView, rule: NeighbourRule) -> tuple[float, ...]:
-    """`neighbours` for one robot, on Python floats: a fifth of the time, the same numbers (a test compares)."""
+    """`neighbours` for one robot, on Python floats: a fifth of the time, equal numbers (a test compares)."""
     heard, (px, py, pz), (ux, uy, uz) = view.heard, view.own.pos_m.tolist(), view.own.vel_m_s.tolist()
     mates = zip(heard.mask.tolist(), heard.pos_m.tolist(), heard.vel_m_s.tolist(), heard.age_s.tolist(), strict=True)
     found = []

@@ -34,7 +34,7 @@ def components(vector: Array) -> tuple[Array, ...]:
 
 
 def number(scalar: Array) -> Array:
-    """An array without axes, or one of numpy's own numbers, as Python's number; all else as it is."""
+    """Return an array without axes, or one of numpy's own numbers, as Python's number; everything else unchanged."""
     return scalar.item() if isinstance(scalar, (np.ndarray, np.generic)) and scalar.ndim == 0 else scalar
 
 

@@ -1,4 +1,4 @@
-"""`FlightLog`: what happened in one episode or flight, as arrays, whoever recorded it.
+"""`FlightLog`: record of one episode or flight, as arrays, independent of the recorder.
 
 Evaluation, the ROS recorder and the reports share it. World frame ENU, wxyz quaternions, SI units.
 """
@@ -23,9 +23,9 @@ class FlightLog(NamedTuple):
     goal_m: np.ndarray
     """[T, N, 3] goals."""
     nominal: np.ndarray
-    """[T, N, A] what the policies asked for."""
+    """[T, N, A] commands that the policies asked for."""
     command: np.ndarray
-    """[T, N, A] what was sent."""
+    """[T, N, A] commands that were sent."""
     active: np.ndarray
     """[T, N] bool: the safety filter changed the command."""
     radius_m: float
@@ -35,7 +35,7 @@ class FlightLog(NamedTuple):
     load_pose: np.ndarray = np.zeros((0, 7))
     """[T, 7] centre of mass and attitude of the load; [0, 7] where nothing is carried."""
     load_place_m: np.ndarray = np.zeros((0, 3))
-    """[T, 3] origin of the load's own frame: what is to be at the goal. [0, 3] where it was not logged."""
+    """[T, 3] origin of the load's own frame, which is to be at the goal. [0, 3] if it was not logged."""
     load_goal: np.ndarray = np.zeros((0, 7))
     """[T, 7] where the load is to go, and its attitude there."""
     tension_n: np.ndarray = np.zeros((0, 0))

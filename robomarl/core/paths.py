@@ -1,4 +1,4 @@
-"""Where the data folders are: in the checkout, or beside the installed package."""
+"""Locations of the data folders: in the checkout, or beside the installed package."""
 
 import os
 import sys
@@ -56,7 +56,7 @@ def vehicles_dir() -> Path:
 
 
 def cache_dir() -> Path:
-    """What can be made again: compiled programs, files out of bundles. It need not be there yet."""
+    """Folder of files that can be made again: compiled programs, files out of bundles. It need not be there yet."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "robomarl"
 
 

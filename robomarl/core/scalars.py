@@ -1,7 +1,8 @@
-"""The library for one vehicle on a companion computer: Python's own floats.
+"""Function library for one vehicle on a companion computer: Python's own floats.
 
-numpy takes half a microsecond for a function of one number; a controller that is called 300 times a second makes
-some hundred of them. The same code runs on arrays and on floats: who writes it asks `library` for its functions.
+numpy takes half a microsecond for a function of one number; a controller that is called 300 times a
+second makes some hundred such calls. Code can run on arrays and on floats if it asks `library` for
+its functions.
 """
 
 import math
@@ -28,7 +29,7 @@ PLAIN = SimpleNamespace(
     **{name: getattr(math, name) for name in ("sqrt", "sin", "cos")},
     **{"arctan2": math.atan2, "maximum": max, "minimum": min, "sign": _sign, "clip": _clip, "where": _where},
 )
-"""What controllers and features use of numpy, for floats."""
+"""Functions of numpy that controllers and features use, for floats."""
 
 
 def library(*arrays: Array) -> Any:

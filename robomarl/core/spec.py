@@ -23,11 +23,15 @@ from robomarl.core.view import LocalView
 GAIN = "gain"
 """The element of an action that is the class-K gain of the safety filter [1/s]; it comes last."""
 NOT_COMMANDED = 1e-10
-"""Half the range of an element that a vehicle is not commanded by, as the height of one that drives: a contract wants a
-range, and this one is below what counts as changed by the filter."""
+"""Half the range of an element that a vehicle is not commanded by, such as the height for a vehicle
+that drives. A contract wants a range, and this one is below the difference that counts as changed
+by the filter.
+"""
 Memory = tuple[Array, ...]
-"""For every field with a history one array [..., history - 1, size], oldest first, and one [..., 1, size] for every
-mean; for one robot in numpy, whose views have no leading axes, the same as a list of floats."""
+"""One array [..., history - 1, size] for every field with a history, oldest first, and one [..., 1,
+size] for every mean. For one robot in numpy, with views without leading axes, each is a list of
+floats instead.
+"""
 
 
 @dataclass(frozen=True)
@@ -42,18 +46,19 @@ class ObservationField:
     """If not 0, the policy sees a mean over time and not the value: of the mean before, this share is kept at each
     decision, and the rest is the value now. With exp(-period / T) it remembers for about T."""
     gone: bool = False
-    """With `keep` the policy sees how far the value has gone from that mean: of what moves steadily about its rate
-    times T, wherever it is."""
+    """True if, with `keep`, the policy sees how far the value has gone from that mean: for a value that
+    moves steadily about its rate times T, wherever it is.
+    """
 
 
 def rows_kept(item: ObservationField) -> int:
-    """Values of a field that the memory holds: what came before, or the mean."""
+    """Return the number of values of a field that the memory holds: the previous values, or the mean."""
     return 1 if item.keep else item.history - 1
 
 
 @dataclass(frozen=True)
 class ObservationSpec:
-    """What a policy sees: fields in order, and which team-mates."""
+    """Observation of a policy: fields in order, and the choice of teammates."""
 
     fields: tuple[ObservationField, ...]
     neighbours: NeighbourRule = field(default_factory=NeighbourRule)
@@ -85,7 +90,7 @@ class ObservationSpec:
 
     @property
     def memory_shapes(self) -> list[tuple[str, tuple[int, int]]]:
-        """Of each array of the memory of one robot, in order: the field, and (rows, size)."""
+        """Field and (rows, size) of each array of the memory of one robot, in order."""
         sizes = [(f.name, (rows_kept(f), FEATURES[f.name].size(self.neighbours))) for f in self.fields]
         return [(name, shape) for name, shape in sizes if shape[0]]
 
@@ -165,7 +170,7 @@ class ObservationSpec:
         return tuple(kept), np.frombuffer(struct.pack(f"{len(row)}d", *row)).astype(np.float32)
 
     def _values(self, view: LocalView) -> Iterator[tuple[ObservationField, Array]]:
-        """Every field with its value; what features have in common is worked out once."""
+        """Yield every field with its value; inputs that features share are computed once."""
         given: dict[Any, Any] = {None: view}
         for item in self.fields:
             found = FEATURES[item.name]
@@ -213,7 +218,7 @@ class ActionField:
 
 @dataclass(frozen=True)
 class ActionSpec:
-    """What a policy commands: elements in order."""
+    """Command of a policy: elements in order."""
 
     fields: tuple[ActionField, ...]
 
@@ -224,7 +229,7 @@ class ActionSpec:
 
     @property
     def sent(self) -> tuple[ActionField, ...]:
-        """What is sent to the vehicle: all but what the policy says to its own filter."""
+        """Elements that are sent to the vehicle: all but the gain, which is for the robot's own filter."""
         return tuple(f for f in self.fields if f.name != GAIN)
 
     @property
@@ -238,19 +243,19 @@ class ActionSpec:
         return np.array([f.high for f in self.fields], np.float32)
 
     def to_unit(self, action: Array) -> Array:
-        """An action [..., A] in physical units as environments of other libraries take it.
+        """Convert an action [..., A] in physical units to [-1, 1], as environments of other libraries take it.
 
-        -1 is an element's least value, 1 its largest; what is beyond is cut off. A number that is none stays so.
+        -1 is an element's least value, 1 its largest; values beyond are cut off. NaN stays NaN.
         """
         xp = namespace(action)
         values = np.asarray(action) if xp is np else action
         return xp.clip((values - (self.high + self.low) / 2) * (2 / (self.high - self.low)), -1.0, 1.0)
 
     def from_unit(self, action: Array) -> Array:
-        """The other way: [..., A] in [-1, 1] to physical units."""
+        """Convert an action [..., A] in [-1, 1] to physical units."""
         return (self.high + self.low) / 2 + action * (self.high - self.low) / 2
 
 
 def has_gain(action: ActionSpec) -> bool:
-    """Whether the policy sets the gain of its filter."""
+    """Return True if the policy sets the gain of its filter."""
     return any(f.name == GAIN for f in action.fields)

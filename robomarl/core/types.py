@@ -1,10 +1,10 @@
-"""The conventions of robomarl, on one page, and the aliases that carry them.
+"""Conventions of robomarl, on one page, and the aliases that carry them.
 
 - SI units; radians; names carry the unit where a bare float crosses an interface (`rate_hz`, `age_s`).
 - World frame: ENU, z up (REP-103). Body frame: FLU. Angular velocity is in the body frame.
 - Quaternions are wxyz, body to world, everywhere but in ROS messages (xyzw there).
 - Arrays put the batch first, then the robot, then the component: `[..., N, 3]`. Functions that say
-  "array-generic" take numpy or JAX arrays and return the same kind.
+  "array-generic" take numpy or JAX arrays and return arrays of their kind.
 - One word per idea: scenario, task, vehicle, fleet, view, command, bundle (see the README).
 
 Units, frames and quaternion order change in `ros/convert.py` and `vehicles/` only.
@@ -25,15 +25,15 @@ GRAVITY_M_S2 = 9.81
 
 
 class PhysicalAction(np.ndarray):
-    """What a bundle's or a run's policy commands, in the units of its `ActionSpec`: m/s^2 and rad/s.
+    """Command of a bundle's or a run's policy, in the units of its `ActionSpec`: m/s^2 and rad/s.
 
-    It is an array like any other. Environments whose actions are in [-1, 1] refuse it by its type; `ActionSpec.to_unit`
-    makes the action that they take.
+    It is an array like any other. Environments with actions in [-1, 1] refuse it by its type;
+    `ActionSpec.to_unit` makes the action that they take.
     """
 
 
 class FilterResult(NamedTuple):
-    """What the safety filter did with one robot's command; `command` is what is really sent.
+    """Result of the safety filter for one robot's command; `command` is the one that is really sent.
 
     Leading axes are allowed everywhere (one entry per robot, or per environment and robot).
     """

@@ -1,6 +1,7 @@
 """Vectors and quaternions as tuples of components, each an array of any one shape, array-generic.
 
-In this form XLA fuses a whole sub-step into one loop over vehicles, and numpy steps thousands of them at once.
+In this form XLA fuses a whole sub-step into one loop over vehicles, and numpy steps thousands of
+vehicles at once.
 """
 
 from robomarl.core.types import Array

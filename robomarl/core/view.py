@@ -1,10 +1,10 @@
-"""`LocalView`: what one robot may know, and the only thing that policies and filters read.
+"""`LocalView`: everything that one robot may know, and the only input that policies and filters read.
 
-The simulator fills it from the full state, the ROS nodes fill it from messages; all code after it is the
-same in training, in verification and on the robot. Decentralization is this type.
+The simulator fills it from the full state, the ROS nodes fill it from messages; all code after it
+is identical in training, in verification and on the robot. Decentralization is this type.
 
-All fields are arrays with optional leading axes (environments, robots); K is the number of team-mates that
-the view has room for. World frame ENU, quaternions wxyz, SI units.
+All fields are arrays with optional leading axes (environments, robots); K is the number of
+teammates that the view has room for. World frame ENU, quaternions wxyz, SI units.
 """
 
 from typing import NamedTuple
@@ -56,7 +56,7 @@ class Heard(NamedTuple):
 
 
 class Goal(NamedTuple):
-    """Where the robot (or the load that it carries) is asked to be."""
+    """Pose that the robot (or the load that it carries) is asked to reach."""
 
     pos_m: Array
     """[..., 3] position, world."""
@@ -69,7 +69,7 @@ class NothingSensed(NamedTuple):
 
 
 class LoadSensed(NamedTuple):
-    """What a robot that carries knows of the load; where the load is to go is the view's `goal`."""
+    """Knowledge of a robot that carries about its load; the load's target is the view's `goal`."""
 
     load_pos_m: Array
     """[..., 3] place of the load frame's origin, world."""
@@ -78,14 +78,16 @@ class LoadSensed(NamedTuple):
     point_m: Array
     """[..., 3] where the robot's own cable is tied to the load, load frame: a number of its configuration."""
     grip_n: Array
-    """[..., 3, 4] the pull of its own cable that, together with the others', holds the load still: this matrix times
-    (up in the load frame, 1), load frame. From the configuration too; see `domains.payload.onboard.statics`."""
+    """[..., 3, 4] the pull of its own cable that, together with all other cables' pulls, holds the load
+    still: this matrix times (up in the load frame, 1), load frame. From the configuration too; see
+    `domains.payload.onboard.statics`.
+    """
     length_m: Array
     """[...] from there to the vehicle's centre when the cable is taut, as configured."""
 
 
 class LocalView(NamedTuple):
-    """What one robot knows at one decision."""
+    """Knowledge of one robot at one decision."""
 
     own: Own
     heard: Heard
@@ -99,11 +101,12 @@ class LocalView(NamedTuple):
 
 
 def leaf_shapes(lead: tuple[int, ...], mates: int) -> dict[str, tuple[int, ...]]:
-    """The shape of every array of a view by its dotted name, without those of `sensed`, which are the task's.
+    """Return the shape of every array of a view by its dotted name, without those of `sensed`, which are
+    the task's.
 
     Args:
-        lead: axes that all of them begin with.
-        mates: K, how many team-mates the view has room for.
+        lead: axes that all arrays begin with.
+        mates: K, how many teammates the view has room for.
     """
     pose = {"pos_m": (3,), "quat_wxyz": (4,)}
     moves = {"pos_m": (3,), "vel_m_s": (3,)}
@@ -117,10 +120,10 @@ def leaf_shapes(lead: tuple[int, ...], mates: int) -> dict[str, tuple[int, ...]]
 
 
 def blank_view(num_mates: int, sensed: tuple | None = None, batch: tuple[int, ...] = ()) -> LocalView:
-    """A view of a robot at rest at the origin that has heard nobody (numpy, float32).
+    """Return a view of a robot at rest at the origin that has received no teammate (numpy, float32).
 
     Args:
-        num_mates: K, how many team-mates the view has room for.
+        num_mates: K, how many teammates the view has room for.
         sensed: the task's own sensors; `NothingSensed()` by default.
         batch: leading axes of every field.
     """

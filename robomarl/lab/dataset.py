@@ -18,7 +18,7 @@ from robomarl.core.config import UserError
 
 FORMAT = 1
 KEY = b"robomarl"
-"""Of the metadata."""
+"""Key under which the file's metadata holds the description of the data set."""
 
 
 class Dataset(NamedTuple):
@@ -26,11 +26,11 @@ class Dataset(NamedTuple):
 
     file: Path
     about: dict[str, Any]
-    """What the metadata tell: bundle, vehicle, scenario, fleet, robots, elements."""
+    """Content of the metadata: bundle, vehicle, scenario, fleet, robots, elements."""
     columns: dict[str, np.ndarray]
-    """By name, [S] or [S, width]; null is NaN."""
+    """Columns by name, each [S] or [S, width]; null is NaN."""
     sha256: str
-    """Of the file."""
+    """SHA-256 of the file."""
 
     def names(self, column: str) -> list[str]:
         """Names of the elements of `observation` or `command`."""
@@ -38,12 +38,13 @@ class Dataset(NamedTuple):
 
 
 def schema_of(observation: Sequence[Any], command: Sequence[Any], about: dict[str, Any]) -> pa.Schema:
-    """Columns; the names, units and frames of their elements are in the metadata, key `robomarl`, as JSON.
+    """Return the columns; names, units and frames of their elements are in the metadata, key `robomarl`,
+    as JSON.
 
     Args:
-        observation: its elements, in order, each with `name`, `unit` and `frame`.
-        command: the same of what is commanded.
-        about: what else the metadata tell.
+        observation: elements of the observation, in order, each with `name`, `unit` and `frame`.
+        command: elements of the command, in order, each with `name`, `unit` and `frame`.
+        about: further entries of the metadata.
     """
     vector, quat = pa.list_(pa.float64(), 3), pa.list_(pa.float64(), 4)
     commanded = pa.list_(pa.float64(), len(command))
@@ -64,7 +65,7 @@ def _told(elements: Sequence[Any]) -> list[dict[str, str]]:
 
 @contextmanager
 def whole_file(file: Path) -> Iterator[Path]:
-    """A path to write to; what is there takes the place of `file` at the end, and is gone where anything is raised."""
+    """Yield a path to write to; it replaces `file` at the end, and is deleted if an error is raised."""
     part = file.with_name(f"{file.name}.part")
     file.parent.mkdir(parents=True, exist_ok=True)
     try:

@@ -1,7 +1,9 @@
-"""`check_on_robots`: what a policy observes is registered on a robot too, found out before it is trained.
+"""`check_on_robots`: check before training that a robot, too, registers every feature that a policy
+observes.
 
-A robot imports the onboard half of a domain, entry points of `robomarl.features` and of `robomarl.tasks`, and has no
-simulator. Another process without one looks for the features of other packages by these ways.
+A robot imports the onboard half of a domain, entry points of `robomarl.features` and of
+`robomarl.tasks`, and has no simulator. A separate process without a simulator looks for the
+features of other packages in these places.
 """
 
 import json

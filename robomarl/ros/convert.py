@@ -24,9 +24,9 @@ from robomarl.ros.timing.stamp import set_stamp, time_of
 from robomarl.ros.topics import FRAME, command_columns
 
 UNIT_TOLERANCE = 1e-3
-"""A quaternion whose length is off by more is refused; others are normalized."""
+"""Largest deviation of a quaternion's length from 1. Beyond it the message is rejected, others are normalized."""
 MOST_AHEAD_S = 1.0
-"""A picture may be so much younger than the estimate that is told with it."""
+"""Maximum time [s] by which detections may be newer than the state estimate in the message that carries them."""
 
 
 def odometry_from(estimate: Estimate, stamp_s: float, robot: str) -> Odometry:
@@ -87,13 +87,14 @@ def command_to(message: MultiDOFJointTrajectory, robot: str = "") -> tuple[np.nd
 def broadcast_from(
     said: Broadcast, stamp_s: float, robot: str, ahead_s: tuple[float, float]
 ) -> MultiDOFJointTrajectory:
-    """Estimate and plan as one message.
+    """Return a state estimate and plan as one message.
 
     Args:
-        said: what is told.
-        stamp_s: of the estimate.
-        robot: who says it.
-        ahead_s: from the stamp to the plan's state, when the queued commands have been carried out; to the stop.
+        said: state, plan and detections to send.
+        stamp_s: stamp of the estimate [s].
+        robot: name of the sender.
+        ahead_s: times [s] from the stamp to the plan's state, after all queued commands, and to the
+            stop.
     """
     plan, seen, times_s = said.plan, said.seen, (0.0, *ahead_s)
     moves = zip((said.pos_m, plan.pos_m, plan.stop_m), (said.vel_m_s, plan.vel_m_s, np.zeros(3)), times_s, strict=True)
@@ -112,10 +113,11 @@ def point_of(pos: Iterable[np.ndarray], vel: Iterable[np.ndarray], time_s: float
 
 
 def broadcast_to(message: MultiDOFJointTrajectory, robot: str = "") -> tuple[Broadcast, float]:
-    """What a team-mate says, and the stamp of its estimate [s]; "": any team-mate.
+    """Return a teammate's broadcast and the stamp of its estimate [s]; "" accepts any teammate.
 
     Raises:
-        MessageError: another frame, robot or layout, or not sound, plan and what it sees included.
+        MessageError: another frame, robot or layout, or values that are not sound, plan and detections
+            included.
     """
     _check_frame(message.header)
     _check_name(message, robot)

@@ -1,8 +1,10 @@
-"""What a task adds to the node graph: the topics that it senses, and how their latest values become `view.sensed`.
+"""`FieldTask`: topics that a task adds to the node graph, and the way their latest values become
+`view.sensed`.
 
-A task without sensors of its own needs no entry: it is `PLAIN`. One with sensors is made by its domain's `field_task`,
-from the scenario that a bundle carries in its contract; the domain's simulator publishes the same topics. No ROS
-here: what reads and writes messages is named, not imported.
+A task without sensors of its own needs no entry: it is `PLAIN`. A task with sensors is made by its
+domain's `field_task`, from the scenario that a bundle carries in its contract. The domain's
+simulator publishes on these topics too. No ROS here: readers and writers of messages are named, not
+imported.
 """
 
 import math
@@ -39,15 +41,15 @@ class Sensor:
 
 
 class Seat(NamedTuple):
-    """Who a robot is in its team."""
+    """A robot's place in its team."""
 
     index: int = 0
     size: int = 1
     """Robots in its team."""
     away: bool = False
-    """Of a game: its team attacks towards -x of the map."""
+    """True if, in a game, the robot's team attacks towards -x of the map."""
     pitch_m: tuple[float, float] = (0.0, 0.0)
-    """Of a game: length and width of the field; 0: the scenario's."""
+    """Length and width [m] of the field in a game; 0: the scenario's."""
 
 
 @dataclass(frozen=True)
@@ -56,32 +58,38 @@ class FieldTask:
 
     sensors: tuple[Sensor, ...] = ()
     sensed: Callable[[Mapping[str, Any], TeamSnapshot], tuple] = lambda values, snapshot: NothingSensed()
-    """Latest value of every sensor by the topic's name (None before the first), and what else is known, to
-    `LocalView.sensed`."""
+    """Function (latest value of every sensor by topic name, None before the first; snapshot of further inputs) ->
+    `LocalView.sensed`.
+    """
     max_age_s: float = 0.1
     """A sensor that is older counts as lost."""
     lifted: Callable[[LocalView], bool] = lambda view: True
     """The load hangs free: PICKUP is over. Always so where there is none."""
     goal: Topic = GOAL
-    """Where the goal is told: to each robot, or to the team (in the namespace `BASE/world`)."""
+    """Topic of the goal: one for each robot, or one for the team (in the namespace `BASE/world`)."""
     fixed_goal: Goal | None = None
-    """A goal that nobody tells: then nobody is listened to."""
+    """Goal that is not received from a topic; if it is set, no goal topic is subscribed to."""
     commands: tuple[Topic, ...] = (COMMAND,)
-    """What the robot is moved by."""
+    """Topics that command the robot."""
     writer: LazyImport | None = None
     """(robot, period [s]) -> a function that makes the messages of `commands`, in that order, of a command [A], the
     estimate that it was decided on (None: none) and its stamp [s]. None: there is `COMMAND` only."""
     away: bool = False
     """The robot thinks in the map turned by half a turn about its origin."""
     told: Callable[[tuple, float], Detections | None] = lambda sensed, age_s: None
-    """What is told to team-mates of `LocalView.sensed`, with the age of the estimate that goes with it [s]."""
+    """Function (`LocalView.sensed`, age [s] of the estimate sent with it) -> detections to send to teammates, or None.
+    """
     role: np.int32 = _ROLE
     """`LocalView.role` of this robot."""
     team_rule: TeamFallback = TeamFallback.CONTINUE
-    """What all robots do as soon as one of them holds, lands, or does not sense what the task needs. Robots without
-    a load brake one by one, and lose themselves without their sensors; carriers have a team's fallback."""
+    """Action of all robots as soon as one robot holds, lands, or does not sense an input of the task. Robots without a
+    load brake one by one, and each counts as without a state estimate if its sensors fail. Carriers have a fallback
+    of the team.
+    """
     put_back_s: float = math.inf
-    """Robots are put elsewhere in play, as at a kick-off: one that is told another place for so long is there."""
+    """Time [s] after which a robot with estimates of only another place is accepted to be there: robots are put
+    elsewhere during play, as at a kick-off.
+    """
     station: Callable[[LocalView], np.ndarray | None] = lambda view: None
     """[2] where a robot is to be when it lifts or sets down, world x and y [m]; None: where it is."""
 

@@ -1,4 +1,4 @@
-"""`Score`: what a simulator says of the flight under way, in its status and at its end. No ROS."""
+"""`Score`: a simulator's report on the current flight, in its status and at its end. No ROS."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ class Score(NamedTuple):
     """Which one since the start: the first reset begins flight 1."""
     seed: int
     flight_s: float
-    """Since the first command, or since all had climbed to the hand-over from the ground; 0 before."""
+    """Time [s] since the first command, or since all robots had climbed from the ground to the hand-over; 0 before."""
     succeeded_s: float
     """When all robots had arrived; NaN as long as they have not."""
     failed: float
@@ -21,6 +21,6 @@ class Score(NamedTuple):
     min_distance_m: float
     """Least distance between two centres, in continuous time."""
     time_limit_s: float
-    """Of the scenario."""
+    """Time limit of the scenario [s]."""
     slipped_s: float
     """How much the simulator fell behind the clock since the start, all in all."""

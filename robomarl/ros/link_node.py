@@ -1,7 +1,9 @@
-"""`link_node`: bad radio and bad sensors between simulated robots, to rehearse what a field test brings.
+"""`link_node`: bad radio and bad sensors between simulated robots, to rehearse the conditions of a
+field test.
 
-Takes the robots' odometry and state-and-plan messages and delivers them to `ROBOT/link/SENDER/...`, where policy
-nodes with `via_link` listen. Its parameters may be changed while it runs; see `LinkSettings`.
+Takes the robots' odometry and state-and-plan messages and delivers them to `ROBOT/link/SENDER/...`,
+to which policy nodes with `via_link` subscribe. Its parameters may be changed while it runs; see
+`LinkSettings`.
 """
 
 import math
@@ -104,7 +106,9 @@ class LinkNode(Node):
         self._said_how.publish(status_messages.diagnostics_from([status], now_s(self)))
 
     def _faulty(self, name: str, data: bytes) -> bytes | None:
-        """What becomes of an odometry message; one that is no such message goes on as it is."""
+        """Return an odometry message with its sensor's fault, None if it is dropped; other bytes are returned
+        unchanged.
+        """
         fault = self._faults.get(name)
         if fault is None:
             self._kept[name] = data

@@ -1,14 +1,17 @@
-"""`monitor_node`: the operator's hand on the team. One for each team.
+"""`monitor_node`: the operator's access to a team. One for each team.
 
-- `emergency_stop`: says ten times a second whether the E-stop is pressed. Robots that don't hear it land.
-- services `all/ORDER` and `ROBOT/ORDER` (of the robots themselves): arm, prepare, activate, hold, land, stop, reset,
-  estop. `all/estop` presses the E-stop at once; `all/reset` releases it. `all/activate` has two phases: nobody moves
-  unless all have said within `PREPARE_S` that they would, and if one fails then all the same, the others land (those
-  from HOLD hold) again. Where an operator orders all to hold, land or stop meanwhile, they do that.
+- `emergency_stop`: publishes ten times a second whether the E-stop is pressed. Robots that do not
+  receive it land.
+- services `all/ORDER` and `ROBOT/ORDER` (of the robots themselves): arm, prepare, activate, hold,
+  land, stop, reset, estop. `all/estop` presses the E-stop at once; `all/reset` releases it.
+  `all/activate` has two phases: no robot moves unless all have confirmed within `PREPARE_S` that
+  they would. If one fails after that, the robots that were activated land again (those from HOLD
+  hold again). If an operator orders all to hold, land or stop meanwhile, they do that.
 - `/diagnostics` and `fleet`, the table of the robots, once a second.
 
-A monitor that starts while another one runs ends; of several that start at once the first one stays. What one robot
-says stops all: if it is in ESTOP, so is the team; also for a monitor that was started after the E-stop.
+A monitor that starts while another one runs ends. Of several that start at once, the first one
+stays. One robot's report stops all: if it is in ESTOP, so is the team, also for a monitor that was
+started after the E-stop.
 """
 
 import os
@@ -41,24 +44,24 @@ from robomarl.ros.settings import MonitorSettings
 from robomarl.ros.timing.steady import steady_now_s
 
 LOOK_S = 1.0
-"""So long a new monitor looks for others, and listens to the robots, before it says anything."""
+"""Time [s] that a new monitor looks for other monitors, and listens to the robots, before it publishes."""
 YOUNG_S = 15.0
 """Discovery may take longer than that: a monitor that finds another one so soon after its start ends, too."""
 OTHERS = "emergency_stop is published already: another monitor runs; stop it, or use it."
 ACKED_S = 0.5
 READY_S = 2.0
-"""After a reset robots have so long to become READY."""
+"""Time [s] after a reset within which robots have to become READY."""
 WAITS = {State.READY: Order.LAND, State.HOLD: Order.HOLD}
-"""Who can be activated, and what ends it when another one can not."""
+"""States from which a robot can be activated, and the order that ends its activation if another robot fails."""
 MEANT = (Order.HOLD, Order.LAND, Order.STOP)
-"""An operator who orders one of these to all meanwhile says what ends it."""
+"""Orders to all that, given during an activation, decide how a failed activation ends."""
 ANSWER_S = 5.0
 """A robot that has not answered an order after this does not count on."""
 PREPARE_S = 2.0
-"""So long all have to say that they are ready to go."""
+"""Time [s] within which all robots have to confirm that they are ready to go."""
 NO_ANSWER = "does not answer"
 ENDS = (Order.HOLD, Order.LAND, Order.STOP, Order.RESET, Order.ESTOP)
-"""Whoever gives one of these to all means it: an activation that is under way is called off."""
+"""Orders to all that call off an activation that is under way."""
 
 
 class MonitorNode(Node):
@@ -129,9 +132,10 @@ class MonitorNode(Node):
         self._published[topics.ESTOP].publish(Bool(data=self.pressed))
 
     def _gives_way(self, now: float) -> bool:
-        """Whether this monitor has just begun and another one was before it: of several, all but the first end.
+        """Return True if this monitor has just begun and another one was first: of several, all but the first
+        end.
 
-        Somebody else who publishes `emergency_stop` is told of, but does not end a monitor on which robots rely.
+        Another publisher of `emergency_stop` is reported, but does not end a monitor on which robots rely.
         """
         claimed = [claim for claim, _ in self._claims.take()]
         return now - self._began_s < YOUNG_S and any(claim < _claim_of(self._claim) for claim in claimed)
@@ -193,10 +197,10 @@ class MonitorNode(Node):
         return {name: why for name, why in refused.items() if (state := states[name]) is None or state in MOVING}
 
     async def _activate(self) -> dict[str, str]:
-        """All or none, of those who do not fly yet.
+        """Activate all robots that do not fly yet, or none; return why robots refused.
 
-        First all say that they would go; then all go. Whoever has begun when another one fails is told to end it, and
-        so is who did not answer: the order may still be on its way.
+        First all confirm that they would go, then all go. If one fails, every robot that has begun is
+        ordered to end it, and so is a robot that did not answer: the order may still be on its way.
         """
         ended = self._ended
         await wait_until(self, lambda: not self._not_ready(), READY_S, self._orders)
@@ -211,13 +215,13 @@ class MonitorNode(Node):
         return refused and refused | await self._call_off(before, asked, refused, meant)
 
     def _overruled(self, ended: tuple[int, Order]) -> dict[str, str]:
-        """What all were ordered since then that ends an activation."""
+        """Return the order to all, given since then, that ends an activation; empty if there is none."""
         return {} if self._ended == ended else {"all": f"{self._ended[1]} was ordered meanwhile"}
 
     async def _call_off(
         self, before: dict[str, State | None], asked: Sequence[str], refused: dict[str, str], meant: Order | None
     ) -> dict[str, str]:
-        """Back to where they were, or what is `meant`, for all but those who refused; says who can't."""
+        """Order all activated robots back to their earlier state, or to `meant`; return those that fail, and why."""
         failed: dict[str, str] = {}
         for state, order in WAITS.items():
             order = meant or order
@@ -235,7 +239,9 @@ class MonitorNode(Node):
         return self._table.states(steady_now_s())
 
     def _not_ready(self) -> dict[str, str]:
-        """Robots that would not take part: then nobody is asked to move. Who flies already does."""
+        """Return robots that would not take part, and why: then no robot is asked to move. Robots in flight do not
+        count.
+        """
         states = self._states()
         if not any(state in WAITS for state in states.values()):
             return {name: "silent" if state is None else f"is in {state.name}" for name, state in states.items()}
@@ -268,7 +274,7 @@ class MonitorNode(Node):
 
 
 def _claim_of(message: Header) -> tuple[int, int, str]:
-    """Comparable: who began first is less."""
+    """Return a comparable claim; the monitor that began first has the least."""
     return message.stamp.sec, message.stamp.nanosec, message.frame_id
 
 

@@ -14,11 +14,11 @@ S = TypeVar("S")
 def declare(node: Node, settings: type, changeable: Collection[str] = ()) -> None:
     """Declare the fields of a class of `robomarl.ros.settings` as parameters of the node.
 
-    They are what the node was started with: a change would do nothing until it is configured again, and then anybody
-    on the network could have chosen bundle, limits and name of a robot.
+    Parameters are fixed at the node's start: a change would do nothing until the node is configured
+    again, and then any client on the network could have chosen bundle, limits and name of a robot.
 
     Args:
-        node: whose parameters they are.
+        node: node that gets the parameters.
         settings: the class.
         changeable: parameters that take effect while the node runs; all others are read-only.
     """
@@ -35,7 +35,7 @@ def read(node: Node, settings: type[S]) -> S:
 
 
 def _keep_clock(changed: list[Parameter]) -> SetParametersResult:
-    """Refuse what rclpy declares by itself and these nodes read at their start only."""
+    """Reject changes of `use_sim_time`, which rclpy declares by itself and these nodes read at their start only."""
     if any(parameter.name == "use_sim_time" for parameter in changed):
         return SetParametersResult(successful=False, reason="use_sim_time is read when the node starts")
     return SetParametersResult(successful=True)

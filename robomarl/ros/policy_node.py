@@ -1,12 +1,13 @@
 """`policy_node`: flies one robot with its bundle. A lifecycle node in the robot's namespace.
 
-- configure: read the bundle, check hashes and golden values on this machine, warm up. From then on the robot
-  announces itself and tells its team where it is; it sends no command.
-- arm, then activate (services, or the lifecycle's transition): only if every input is there and fresh, the team
-  carries the same bundle, and the E-stop's heartbeat is heard. Never by itself, unless the operator set
-  `autostart`; then once.
-- tick, at the bundle's rate: messages -> what I know -> what I want -> what is safe -> command.
-- hold, land, stop, reset, estop: services. `state_machine` has all states and what leads from one to another.
+- configure: read the bundle, check hashes and golden values on this machine, warm up. From then on
+  the robot announces itself and broadcasts its position to its team; it sends no command.
+- arm, then activate (services, or the lifecycle's transition): only if every input is there and
+  fresh, the team carries one bundle, and the E-stop's heartbeat is received. Never by itself,
+  unless the operator set `autostart`; then once.
+- tick, at the bundle's rate: messages -> view -> policy -> safety filter -> command.
+- hold, land, stop, reset, estop: services. `state_machine` has all states and the transitions
+  between them.
 
 One thread does it all; see `loop`.
 """
@@ -83,7 +84,7 @@ class PolicyNode(LifecycleNode):
         return TransitionCallbackReturn.SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Begin to move if the robot is armed, every input is fresh, and nobody else commands it."""
+        """Begin to move if the robot is armed, every input is fresh, and no other node commands it."""
         rivals = [*self._radio.doubles(), *self._radio.rivals()]
         refusal = "; ".join(map(str, rivals)) or self._robot_folder.lock(self.get_fully_qualified_name())
         if not refusal and (refusal := self._autopilot.order(Order.ACTIVATE, self._times.now())):
@@ -141,7 +142,7 @@ class PolicyNode(LifecycleNode):
         self.loop.begin(1 / self._robot.loaded.rate_hz, self._radio.own.subscription)
 
     def _tick(self, beat: Beat) -> None:
-        """One control period: what I hear -> what I know -> what I want -> what is safe -> what I send."""
+        """Run one control period: messages -> view -> policy -> safety filter -> command."""
         start = time.perf_counter()
         self._ticks += 1
         now, jump_s = self._times.tick()
@@ -171,7 +172,7 @@ class PolicyNode(LifecycleNode):
                 self.trigger_activate()
 
     def _besides(self) -> list[Problem]:
-        """What is wrong beside the inputs."""
+        """Return the problems besides those of the inputs."""
         disk, radio = self._robot_folder.estop.problem, self._radio
         found = [Problem("disk", disk)] if disk else []
         return [*found, *radio.doubles(), *radio.rivals(), *radio.goal_rivals(), *radio.unheard()]
@@ -208,14 +209,14 @@ class PolicyNode(LifecycleNode):
         return refusal
 
     def _hindrance(self, order: Order) -> str:
-        """What stands against arming and moving beside the autopilot's own conditions."""
+        """Return why the robot may not arm or move, besides the autopilot's own conditions; "" if it may."""
         if order not in (Order.ARM, Order.PREPARE):
             return ""
         rivals = [*self._radio.doubles(), *self._radio.rivals()] if order is Order.PREPARE else self._radio.rivals()
         return self._robot_folder.problem() or "; ".join(map(str, rivals))
 
     def _meet_flashers(self) -> None:
-        """A node without a robot's folder, or that was told another bundle than what is flashed, takes no part."""
+        """Take part in flashes; a node without a robot's folder, or with another bundle than the flashed one, does not."""
         root = str(self.get_parameter("robot_root").value or "")
         if root and not self.get_parameter("bundle").value:
             try:
@@ -224,19 +225,19 @@ class PolicyNode(LifecycleNode):
                 self.get_logger().error(str(error))
 
     def _between(self) -> None:
-        """Let whoever flashes this robot know how it is, and go along with a switch of its bundle."""
+        """Report the robot's status to a program that flashes it, and go along with a switch of its bundle."""
         self._trial.attend(self._status(), may_turn=not self._is_active)
 
     def _status(self) -> NodeStatus:
-        """For those who have no ROS."""
+        """Return the node's status for programs without ROS."""
         if not self._configured:
             return NodeStatus()
         return NodeStatus(self._robot.loaded.id, "", self._autopilot.state.name, self._ticks, self._fatal)
 
     def _died(self, error: BaseException) -> None:
-        """A tick raised what nobody expected: without commands the vehicle looks after itself.
+        """Stop commands after an unexpected error in a tick: the vehicle then looks after itself.
 
-        The node goes on to say so, and an operator's reset lets it tick again.
+        The node goes on to report the error, and an operator's reset lets it tick again.
         """
         if not self.context.ok():
             return  # we were told to stop, and a message was on its way out
@@ -248,7 +249,7 @@ class PolicyNode(LifecycleNode):
         self._tells.reset()
 
     def _tell_fatal(self) -> None:
-        """Announcement and diagnostics of a robot whose loop has ended."""
+        """Publish announcement and diagnostics of a robot after its loop has ended."""
         self._radio.receive(self._times.now())
         self._reporter.tell_stopped(self._fatal, self._times.now().stamp_s)
 

@@ -1,8 +1,9 @@
-"""`RealTimeNode`: what all simulators behind ROS share: the clock, catching up with it, reset and finish.
+"""`RealTimeNode`: common parts of all simulators behind ROS: the clock, catching up with it, reset and
+finish.
 
-Services `~/reset` (new places and weather from the parameter `seed`, which then counts on) and `~/finish` (write the
-true log; the answer's text is the judge's figures as JSON, with the path of the log and `began_s`, the time of the
-first command).
+Services `~/reset` (new places and weather from the parameter `seed`, which then counts on) and
+`~/finish` (write the true log; the answer's text is the judge's figures as JSON, with the path of
+the log and `began_s`, the time of the first command).
 """
 
 import json
@@ -29,7 +30,7 @@ from robomarl.ros.timing.failed import told
 from robomarl.ros.timing.rate_timer import Beat, Ticker
 
 MAX_STEPS = 25
-"""Steps that are made up for at once when the machine was busy; what is missed beyond them is counted as slipped."""
+"""Maximum number of steps made up for at once after the machine was busy; further missed steps count as slipped."""
 STATUS_HZ = 10
 
 
@@ -72,10 +73,10 @@ class RealTimeNode(Node):
 
     @abstractmethod
     def step(self) -> None:
-        """One step of the physics, and what is published after it."""
+        """Make one step of the physics, and publish its results."""
 
     def stand_still(self, duration_s: float) -> None:
-        """So much real time has passed without a step: limits that vehicles keep by the clock go on."""
+        """Note that this real time [s] has passed without a step: limits that vehicles keep by the clock go on."""
 
     @abstractmethod
     def restart(self, seed: int) -> None:
@@ -114,7 +115,7 @@ class RealTimeNode(Node):
                     self._publish_status()
 
     def _look_around(self) -> None:
-        """Log who speaks to this node and is not received."""
+        """Log publishers on this node's topics that it does not receive."""
         unheard_of(self).look(self)
 
     def _publish_clock(self) -> None:
@@ -148,7 +149,7 @@ class RealTimeNode(Node):
         return response
 
     def _died(self, error: BaseException) -> None:
-        """A step raised what nobody expected: the process ends, the robots' odometry goes stale."""
+        """End the process after an unexpected error in a step: the robots' odometry goes stale."""
         if not self.context.ok():
             return  # we were told to stop, and a message was on its way out
         self.get_logger().fatal(f"the simulation failed: {told(error)}")

@@ -1,4 +1,4 @@
-"""`recorder_node`: what a team and ROS itself say into a bag that can be read whatever happens (see `bagfile`)."""
+"""`recorder_node`: records messages of a team and of ROS into a bag that stays readable (see `bag_writer`)."""
 
 import shutil
 import sys
@@ -76,14 +76,14 @@ class RecorderNode(Node):
         self.get_logger().info(f"records {len(self._channels)} topics into {self._folder}.")
 
     def destroy_node(self) -> None:
-        """Take what is left, and add the index."""
+        """Write the remaining messages, and add the index."""
         if hasattr(self, "_ticker"):
             self._ticker.stop()
             self._write_safely(self._finish)
         super().destroy_node()
 
     def _wanted(self) -> list[tuple[str, Topic]]:
-        """Everything that is recorded; what ROS says itself only where its types are installed.
+        """Return all topics to record; ROS's own topics only if their types are installed.
 
         Raises:
             UserError: a further topic is misspelt, or its type is not installed.
@@ -169,13 +169,13 @@ class RecorderNode(Node):
             self._bag.write(number, received_ns, sent_ns, data)
 
     def _note_bundle(self, channel: Channel, data: bytes) -> None:
-        """What a robot says that it carries goes into the bag's metadata; what can't be read is recorded only."""
+        """Add the bundle that a robot announces to the bag's metadata; an unreadable announcement is recorded only."""
         with suppress(RMWError, MessageError):
             said = status_messages.announcement_to(deserialize_message(data, message_class(channel.topic.type)))
             self._bag.about[f"bundle_id{channel.name.removesuffix('/announce')}"] = said.bundle_id
 
     def _died(self, error: BaseException) -> None:
-        """What nobody expected."""
+        """Stop the recording after an unexpected error."""
         if self.context.ok():  # otherwise we were told to stop, and a message was on its way out
             self._stop(told(error))
 

@@ -1,4 +1,4 @@
-"""The nodes' parameters as frozen dataclasses: names, defaults, ranges and what they mean. No ROS here.
+"""Nodes' parameters as frozen dataclasses: names, defaults, ranges and meanings. No ROS here.
 
 Types are those that ROS parameters have.
 """
@@ -12,7 +12,7 @@ ANYWHERE = (math.inf,) * 3
 
 
 def setting(default: Any, text: str, low: float | None = None, high: float | None = None) -> Any:
-    """A field with what `ros2 param describe` is to say of it."""
+    """Return a field with the text that `ros2 param describe` shows."""
     return field(default=default, metadata={"text": text, "low": low, "high": high})
 
 

@@ -1,4 +1,4 @@
-"""Status messages and back: diagnostics (REP-107), how a robot announces itself, what its ticks did."""
+"""Status messages and back: diagnostics (REP-107), announcements of robots, results of their ticks."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -21,7 +21,7 @@ def diagnostics_from(statuses: Sequence[DiagnosticEntry], stamp_s: float) -> Dia
 
 
 def announcement_from(said: Announcement) -> DiagnosticStatus:
-    """Who a robot is and what it does."""
+    """Return the message that announces a robot and its state."""
     values = {"bundle": said.bundle_id, "contract": said.contract, "vehicle": said.vehicle, "index": str(said.index)}
     values |= {"robomarl": said.robomarl} if said.robomarl else {}
     values |= {"handover_m": repr(said.handover_m)} if said.handover_m else {}
@@ -31,15 +31,15 @@ def announcement_from(said: Announcement) -> DiagnosticStatus:
 
 
 def announcement_reader(robot: str) -> Callable[[DiagnosticStatus], Announcement]:
-    """Reads as `announcement_to` what one robot says."""
+    """Return a reader as `announcement_to` for the announcements of one robot."""
     return partial(announcement_to, robot=robot)
 
 
 def announcement_to(message: DiagnosticStatus, robot: str = "") -> Announcement:
-    """Who a robot is and what it does; `robot` is the one whose topic this is, "" any.
+    """Return the announcement of a robot; `robot` is the owner of the topic, "" accepts any.
 
     Raises:
-        MessageError: a value is missing, is not known or not sound, or another robot says it.
+        MessageError: a value is missing, is not known or not sound, or another robot sent it.
     """
     if robot and message.name != robot:
         raise MessageError(f"name is {message.name!r}, on the topic of {robot!r}")
@@ -67,12 +67,12 @@ def number_of(name: str, text: str) -> float:
 
 
 def recording_from(name: str, told: Told) -> DiagnosticStatus:
-    """What a recorder says of its recording."""
+    """Return a recorder's report on its recording as a message."""
     return status_from(name, told.level, told.text, dict(told.robots))
 
 
 def recording_to(message: DiagnosticStatus) -> Told:
-    """What a recorder says of its recording."""
+    """Return a recorder's report on its recording."""
     values = {value.key: value.value for value in message.values}  # type: ignore[union-attr]
     return Told(message.level[0], message.message, values)
 

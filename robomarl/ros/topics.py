@@ -24,7 +24,7 @@ class Topic:
     reliable: bool
     """Lost samples are sent again."""
     latched: bool
-    """Those who come late get the last sample (transient local)."""
+    """True if late subscribers get the last sample (transient local)."""
     depth: int
     """Samples that are kept for a reader that is late."""
     rate: str
@@ -34,8 +34,9 @@ class Topic:
     content: str
     """For the README."""
     judged: tuple[str, ...] | None = None
-    """Fields that make a message one: with a number that is not finite or absurdly large in any of them it is refused.
-    None: all. What is left out is read by no one, or judged by itself by its reader."""
+    """Fields that are validated: a message with a number that is not finite or absurdly large in one is rejected. None:
+    all. Other fields are read by no node, or validated by their reader.
+    """
 
     def of(self, robot: str, base: str = "") -> str:
         """Absolute name of a robot's topic; with robot "sim" of the simulator's, with robot "" of the team's."""
@@ -123,28 +124,28 @@ TF = Topic("/tf", "tf2_msgs/msg/TFMessage", False, False, 100, "", "-", "frames 
 TF_STATIC = Topic("/tf_static", "tf2_msgs/msg/TFMessage", True, True, 100, "", "-", "frames that do not", ())
 
 ROBOT_TOPICS = (ODOMETRY, STATE_AND_PLAN, COMMAND, GOAL, TICK, ANNOUNCE)
-"""In the namespace of every robot that flies."""
+"""Topics in the namespace of every robot that flies."""
 MONITOR_TOPICS = (ESTOP, MONITOR, FLEET, DIAGNOSTICS)
-"""What the monitor says."""
+"""Topics that the monitor publishes."""
 TEAM_TOPICS = (*MONITOR_TOPICS, RECORDING)
-"""In the namespace of the team; `/diagnostics` is everybody's."""
+"""Topics in the namespace of the team; `/diagnostics` is shared by all nodes."""
 SIM_TOPICS = (TRUTH, SIM_GOALS, SIM_STATUS)
 WORLD = "world"
-"""Namespace of what a task senses and is told as a team."""
+"""Namespace of the topics that a task senses and receives as a team."""
 
 
 @dataclass(frozen=True)
 class NodeGraph:
-    """What a kind of team has in the node graph; by default that of robots which sense nothing but themselves."""
+    """Topics of a kind of team in the node graph; the defaults are for robots that sense nothing but themselves."""
 
     robot: tuple[Topic, ...] = ROBOT_TOPICS
-    """In the namespace of every robot."""
+    """Topics in the namespace of every robot."""
     goal: Topic | None = GOAL
-    """Where goals are told: to each robot, or another topic to the team (in `WORLD`); None: nobody tells any."""
+    """Topic of goals: `GOAL` for each robot, or another one for the team (in `WORLD`); None: there are no goals."""
     sensed: tuple[Topic, ...] = ()
-    """What is sensed for the team, in `WORLD`."""
+    """Topics that are sensed for the team, in `WORLD`."""
     beside: tuple[tuple[str, Topic], ...] = ()
-    """(namespace, topic) of what nodes of its own say."""
+    """(namespace, topic) of all topics on which the team's additional nodes publish."""
     sim: tuple[Topic, ...] = SIM_TOPICS
 
     @property
@@ -154,13 +155,14 @@ class NodeGraph:
 
 
 def graph_of(task: str) -> NodeGraph:
-    """As the domain of the task has it; the usual one where no task is named."""
+    """Return the node graph of the task's domain; the usual one if no task is named."""
     return onboard_of({"task": task}).graph() or NodeGraph()
 
 
 COMMANDED = ("acceleration.x", "acceleration.y", "acceleration.z", "rate.x", "rate.y", "yaw_rate")
-"""The six numbers of a command's message: acceleration x, y, z in the world [m/s^2], roll, pitch and yaw rate in the
-body [rad/s]. What a vehicle is not commanded is 0."""
+"""Elements of a command's message: acceleration x, y, z in the world [m/s^2], roll, pitch and yaw rate in the body
+[rad/s]. Elements that are not commanded are 0.
+"""
 
 
 def command_columns(elements: Iterable[str] = FLYING) -> list[int]:
@@ -169,12 +171,12 @@ def command_columns(elements: Iterable[str] = FLYING) -> list[int]:
 
 
 def linked(topic: Topic, robot: str, source: str, base: str = "") -> str:
-    """Where the link emulator delivers a source's topic to a robot, instead of where the source publishes it."""
+    """Return the name under which the link emulator delivers a source's topic to a robot, instead of the source's own."""
     return f"{base}/{robot}/link/{source}/{topic.name}"
 
 
 def recorded_topics(robots: tuple[str, ...], sim: bool, base: str = "", task: str = "") -> list[tuple[str, Topic]]:
-    """(absolute name, topic) of everything that a recording holds; `task` adds what is sensed for it."""
+    """Return (absolute name, topic) of all topics in a recording; `task` adds the topics sensed for it."""
     graph = graph_of(task)
     found = [(topic.of(robot, base), topic) for robot in robots for topic in graph.robot]
     found += [(topic.of(WORLD, base), topic) for topic in graph.world]
@@ -184,7 +186,7 @@ def recorded_topics(robots: tuple[str, ...], sim: bool, base: str = "", task: st
 
 
 def system_topics(robots: tuple[str, ...], base: str = "") -> list[tuple[str, Topic]]:
-    """(absolute name, topic) of what ROS itself says, and a recording holds besides where its types are installed."""
+    """Return (absolute name, topic) of ROS's own topics, which a recording adds if their types are installed."""
     shared = [(topic.name, topic) for topic in (ROSOUT, CHANGES, CLOCK, TF, TF_STATIC)]
     return [*shared, *((TRANSITIONS.of(robot, base), TRANSITIONS) for robot in robots)]
 

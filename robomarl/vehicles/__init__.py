@@ -1,1 +1,1 @@
-"""Vehicles with messages of their own: what all adapters share, and a folder for each autopilot."""
+"""Vehicles with messages of their own: common parts of all adapters, and a folder for each autopilot."""

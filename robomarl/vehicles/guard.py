@@ -1,16 +1,17 @@
-"""The guard of an adapter: what stands between commands and a vehicle's motors. Plain Python: no ROS, no clock.
+"""Guard of an adapter, between commands and a vehicle's motors. Plain Python: no ROS, no clock.
 
     WAITING <-> READY --a command--> ARMING -> TAKEOFF -> FLYING <-> HOLDING
                                         ARMING, TAKEOFF, FLYING, HOLDING -> LANDING -> LANDED
     LANDED --commands have stopped, disarmed--> WAITING
-    TAKEOFF, FLYING, HOLDING, LANDING --somebody else flies it--> RELEASED --disarmed--> WAITING
+    TAKEOFF, FLYING, HOLDING, LANDING --another pilot flies it--> RELEASED --disarmed--> WAITING
     from everywhere: killed, latched --reset, once nothing presses--> WAITING
 
-A frozen status and what is seen now go in, the next status comes out; `guard_terms.DEEDS` says what the adapter does
-in each state. The guard has its own watchdog on the age of the commands: what the vehicle file says of lost commands
-happens here, next to the vehicle, whoever sends them. It leads to the ground from every state in which the adapter
-flies the vehicle, and nothing but commands leads from the ground into the air: nodes send them only once an operator
-has armed and activated the robot.
+A frozen status and present observations go in, the next status comes out; `guard_terms.DEEDS` has
+the adapter's action in each state. The guard has its own watchdog on the age of the commands: the
+vehicle file's rules for lost commands are carried out here, next to the vehicle, for any sender. It
+leads to the ground from every state in which the adapter flies the vehicle, and nothing but
+commands leads from the ground into the air: nodes send them only once an operator has armed and
+activated the robot.
 """
 
 from robomarl.vehicles.guard_terms import AIRBORNE, FLOWN, GuardRules, GuardState, GuardStatus, Sighted
@@ -36,7 +37,7 @@ Next = tuple[GuardState, str]
 
 
 def _overruled(status: GuardStatus, seen: Sighted, rules: GuardRules) -> Next | None:
-    """What leads out of every state alike; None where nothing does."""
+    """Return the transition that leads out of every state alike; None if there is none."""
     state = status.state
     if state is GuardState.KILLED:
         return None
@@ -133,7 +134,7 @@ def _flying(status: GuardStatus, seen: Sighted, rules: GuardRules) -> Next:
 
 
 def _left_alone(silent_s: float, seen: Sighted, rules: GuardRules) -> Next | None:
-    """What ends a hover without commands; None while it lasts."""
+    """Return the transition that ends a hover without commands; None while it lasts."""
     off_s = rules.loss.motors_off_after_s
     if off_s is not None and silent_s > off_s:
         return (GuardState.LANDING if seen.grounded else GuardState.KILLED), "commands stopped under a load"

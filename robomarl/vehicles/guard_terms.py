@@ -1,4 +1,4 @@
-"""The words of the guard of an adapter: its states, what is done in each, its rules, and what it is told."""
+"""Terms of the guard of an adapter: its states, the action in each, its rules, and its inputs."""
 
 import math
 from dataclasses import dataclass
@@ -9,12 +9,12 @@ from robomarl.core.hardware.sections import CommandLossConfig
 
 
 class GuardState(IntEnum):
-    """What moves the vehicle now."""
+    """Control of the vehicle now."""
 
     WAITING = 0
-    """Something is missing: `why` says what. Nothing is sent."""
+    """A condition is missing, which `why` names. Nothing is sent."""
     READY = 1
-    """Fit, disarmed, on the ground; nobody commands it. Nothing is sent."""
+    """Fit, disarmed, on the ground, without commands. Nothing is sent."""
     ARMING = 2
     """The vehicle was told to arm and has not said that it is."""
     TAKEOFF = 3
@@ -30,11 +30,11 @@ class GuardState(IntEnum):
     KILLED = 8
     """Motors off at once. Latched."""
     RELEASED = 9
-    """In the air, and somebody else flies it: a pilot, or the vehicle's own fail-safe. Nothing is sent."""
+    """The vehicle is in the air, and a pilot or its own fail-safe flies it. Nothing is sent."""
 
 
 class Deed(StrEnum):
-    """What the adapter does."""
+    """Actions of the adapter."""
 
     NOTHING = "nothing"
     ARM = "arm"
@@ -66,35 +66,35 @@ AIRBORNE = FLOWN | {GuardState.RELEASED}
 
 @dataclass(frozen=True)
 class GuardRules:
-    """How long to go on without what one needs."""
+    """Time limits without an input, and the actions after them."""
 
     loss: CommandLossConfig
-    """Of the vehicle file: when to hover, when to land, when to stop the motors."""
+    """The vehicle file's rules for lost commands: when to hover, when to land, when to stop the motors."""
     on_estop: Literal["land", "kill"] = "land"
-    """What the E-stop does to a vehicle in the air."""
+    """Action of the E-stop on a vehicle in the air."""
     arm_s: float = 3.0
-    """A vehicle that has not armed after so long refuses."""
+    """Time [s] after which a vehicle that has not armed counts as refusing."""
     takeoff_s: float = 8.0
-    """One that has not left the ground after so long never does."""
+    """Time [s] after which a vehicle that has not left the ground is landed."""
     settle_s: float = 0.5
-    """It holds so long after its estimate was reset."""
+    """Time [s] to hold after the estimate was reset."""
     link_s: float = 0.5
-    """A vehicle that was not heard for so long has lost its link."""
+    """Time [s] without a message after which a vehicle has lost its link."""
     pose_s: float = 0.3
-    """Without a pose for so long it lands."""
+    """Time [s] without a pose after which the vehicle lands."""
     landing_s: float = 20.0
-    """A landing that takes longer is over: nobody knows the height any more."""
+    """Time [s] after which a landing counts as over, because the height is not known any more."""
 
 
 class Sighted(NamedTuple):
-    """What is so at one moment."""
+    """Observations at one moment."""
 
     command_age_s: float = math.inf
-    """Since the last command that counts."""
+    """Time since the last command that counts [s]."""
     link_age_s: float = math.inf
-    """Since the vehicle was last heard."""
+    """Time since the last message of the vehicle [s]."""
     pose_age_s: float = math.inf
-    """Since the last estimate that can be trusted."""
+    """Time since the last estimate that can be trusted [s]."""
     unfit: str = ""
     """Why the vehicle's own checks, its type or its firmware don't let it fly; "" where they do."""
     pressed: bool = False
@@ -102,15 +102,15 @@ class Sighted(NamedTuple):
     kill: bool = False
     """An operator wants the motors off at once."""
     reset: bool = False
-    """An operator resets what is latched."""
+    """True if an operator resets the latched state."""
     low: bool = False
     """The battery has to be charged."""
     armed: bool = False
-    """So says the vehicle."""
+    """True if the vehicle reports that it is armed."""
     flies: bool = False
-    """So says the vehicle: its motors lift."""
+    """True if the vehicle reports that its motors lift."""
     dead: bool = False
-    """So says the vehicle: tumbled, crashed or locked."""
+    """True if the vehicle reports that it is tumbled, crashed or locked."""
     aloft: bool = False
     """High enough to hand over to commands."""
     grounded: bool = False
@@ -122,16 +122,16 @@ class Sighted(NamedTuple):
     wrong: str = ""
     """The mistake of frames or units that its data show; "" for none."""
     refusal: str = ""
-    """What the vehicle said when it last refused; "" for nothing."""
+    """Reason of the vehicle's last refusal; "" for none."""
     taken: str = ""
-    """What flies it instead of the adapter; "" where nothing does."""
+    """Description of the pilot or fail-safe that flies it instead of the adapter; "" if there is none."""
 
 
 class GuardStatus(NamedTuple):
-    """Where the guard is."""
+    """Status of the guard."""
 
     state: GuardState = GuardState.WAITING
     held_s: float = 0.0
-    """So long already."""
+    """Time in this state so far [s]."""
     why: str = ""
-    """What led here, for an operator."""
+    """Reason for this state, for an operator."""

@@ -1,7 +1,9 @@
-"""`GuardedVehicle`: what becomes of commands between a node and one vehicle, whatever its messages. No ROS here.
+"""`GuardedVehicle`: path of commands from a node to one vehicle, for any kind of messages. No ROS
+here.
 
-Each tick: what the vehicle says and what came from ROS become a `Sighted`, the guard steps, and its deed is done. An
-autopilot's own part is a subclass: what its status means, and what it has to be told.
+Each tick: the vehicle's status and the inputs from ROS become a `Sighted`, the guard steps, and its
+deed is done. The part of an autopilot is a subclass: the meaning of its status, and the messages
+that it needs.
 """
 
 import math
@@ -25,11 +27,11 @@ FREE_FALL_M_S2 = -9.8
 LOW_M, SLOW_M_S = 0.4, 0.3
 """Low and slow."""
 STANDS_M, RESTS_S = 0.06, 0.4
-"""So close above where it started and at rest for so long: on the ground."""
+"""Largest height [m] above the start, and minimum time at rest [s], of a vehicle on the ground."""
 SUNK_M = 0.15
 """A vehicle that takes off and is so far below where it stood has its z axis the wrong way up."""
 AGAIN_S = 0.25
-"""What is not a stream is sent again so often: arming, killing, the watchdog."""
+"""Interval [s] at which messages that are no stream are sent again: arming, killing, the watchdog."""
 HOLD_S = 0.02
 """Period of a stream that holds."""
 BURST_S = 1.0
@@ -41,7 +43,7 @@ UPSIDE_DOWN = "z falls while it takes off: its position is in NED and read as EN
 
 @dataclass(frozen=True)
 class FlightConfig:
-    """How a vehicle is flown, whatever its messages."""
+    """Flight settings of a vehicle with any kind of messages."""
 
     rules: GuardRules
     low_v: float = 3.2
@@ -52,7 +54,7 @@ class FlightConfig:
 
 
 class TickInput(NamedTuple):
-    """What came from ROS since the last tick."""
+    """Inputs from ROS since the last tick."""
 
     command: np.ndarray | None = None
     """[4] acceleration x, y, z [m/s^2, world] and yaw rate [rad/s]; None: nothing."""
@@ -60,13 +62,13 @@ class TickInput(NamedTuple):
     kill: bool = False
     reset: bool = False
     rival: str = ""
-    """Another adapter of the same robot; "" where there is none."""
+    """Name of another adapter of this robot; "" if there is none."""
     waited_s: float = 0.0
     """How long the command has waited for an adapter that stood still."""
 
 
 class VehicleSays(NamedTuple):
-    """What an autopilot's status means."""
+    """Meaning of an autopilot's status."""
 
     problem: str = ""
     """Why it is not fit to fly; "" where it is."""
@@ -85,7 +87,7 @@ class VehicleSays(NamedTuple):
 
 
 class VehicleLink(Protocol):
-    """What is needed of every link."""
+    """Interface that every link has."""
 
     @property
     def sample(self) -> StateSample | None:
@@ -107,7 +109,7 @@ class GuardedVehicle:
     """Memory of one vehicle's flight. Subclasses say `_says`, `_tell`, `_send` and `_was_not_heard`."""
 
     def __init__(self, link: VehicleLink, vehicle: Quadrotor, config: FlightConfig) -> None:
-        """On the ground, nothing known."""
+        """Start on the ground, with nothing known."""
         self._link, self._vehicle, self._config = link, vehicle, config
         self.guard, self.seen, self.track = GuardStatus(), Sighted(), TrackCheck()
         self._jumps = JumpCheck(reach_of(SafetyParams(vehicle.safety, vehicle.limits, HOLD_S)))
@@ -152,11 +154,11 @@ class GuardedVehicle:
         return self.guard
 
     def _says(self, now_s: float) -> VehicleSays:
-        """What the vehicle's status means now."""
+        """Return the meaning of the vehicle's status now."""
         raise NotImplementedError
 
     def _tell(self, deed: Deed) -> None:
-        """Say once what is not a stream."""
+        """Send once a message that is no stream."""
         raise NotImplementedError
 
     def _send(self, reference: Reference) -> None:
@@ -164,7 +166,7 @@ class GuardedVehicle:
         raise NotImplementedError
 
     def _again(self, deed: Deed, now_s: float) -> bool:
-        """Whether the vehicle is to be told again."""
+        """Return True if the vehicle is to be told again."""
         raise NotImplementedError
 
     def _watch_pose(self, says: VehicleSays) -> None:
@@ -213,7 +215,9 @@ class GuardedVehicle:
         )
 
     def _age_s(self, heard_s: float, now_s: float) -> float:
-        """Since a time; in the air since the last absence at most: what the vehicle said meanwhile was not read yet."""
+        """Return the time since `heard_s`; in the air at most that since the last absence, as waiting messages are not
+        read yet.
+        """
         return now_s - (max(heard_s, self._woke_s) if self.guard.state in AIRBORNE else heard_s)
 
     def _is_low(self, says: VehicleSays, now_s: float) -> bool:
@@ -222,7 +226,7 @@ class GuardedVehicle:
         return says.empty or now_s - self._low_s > LOW_BATTERY_S
 
     def _act(self, begins: bool, now_s: float, dt_s: float) -> None:
-        """Do what the guard says."""
+        """Do the deed of the guard's state."""
         deed, own = DEEDS[self.guard.state], self._trusted
         if begins and deed is Deed.ARM and own is not None:
             self._ground_m = own.estimate.pos_m[2]

@@ -1,6 +1,8 @@
-"""`RosWire`: the topics of one vehicle that other software puts into ROS, and what is wrong with who else is there.
+"""`RosWire`: topics of one vehicle that other software puts into ROS, and problems with other nodes on
+them.
 
-Message types of others are found when a wire is made: their packages are on no package index as wheels.
+Message types of other software are found when a wire is made: their packages are on no package
+index as wheels.
 """
 
 import re
@@ -21,11 +23,11 @@ LOOK_S = 1.0
 
 
 def check_types(types: list[str], mend: str) -> None:
-    """Whether message types are installed.
+    """Check that message types are installed.
 
     Args:
         types: as "package/msg/Name".
-        mend: where the package is found.
+        mend: instruction for installing the package.
 
     Raises:
         UserError: one is not.
@@ -65,7 +67,7 @@ class RosWire:
         return made
 
     def client(self, kind: str, name: str) -> Any:
-        """Of a service of the vehicle's."""
+        """Return a client of a service of the vehicle."""
         made = self.node.create_client(message_class(kind), f"{self.namespace}/{name}")
         self._ends.append(lambda: self.node.destroy_client(made))
         return made
@@ -77,14 +79,14 @@ class RosWire:
         self._ends, self._heard, self._told = [], {}, {}
 
     def look(self, now_s: float) -> str | None:
-        """Once in `LOOK_S` what is wrong with who else is there, "" where nothing is; None: it was not looked."""
+        """Return the problem with other nodes, "" if there is none, once in `LOOK_S`; None: it was not checked."""
         if now_s - self._looked_s < LOOK_S:
             return None
         self._looked_s = now_s
         return self._rival() or self._definitions() or self._versions()
 
     def _rival(self) -> str:
-        """Who else commands the vehicle, or says that it is it."""
+        """Return the problem of another node that commands the vehicle, or publishes in its place; "" if there is none."""
         ours = f"{self.node.get_namespace().rstrip('/')}/{self.node.get_name()}"
         for name in self._told:
             names = [_full(info) for info in self.node.get_publishers_info_by_topic(name)]
@@ -99,7 +101,9 @@ class RosWire:
         return ""
 
     def _definitions(self) -> str:
-        """Whether a message is defined here as it is there, where the other side says how."""
+        """Return the first message that is defined differently here and at its publisher, if known; "" if there is
+        none.
+        """
         for name, topic in self._heard.items():
             here = {_definition(info) for info in self.node.get_subscriptions_info_by_topic(name)}
             for info in self.node.get_publishers_info_by_topic(name):
@@ -125,7 +129,7 @@ class RosWire:
 
 
 def versioned(topic: Topic) -> Topic:
-    """A topic of PX4 as it is called: with the version of its message, where that is not 0."""
+    """Return a PX4 topic with its actual name: with the version of its message, if that is not 0."""
     version = getattr(message_class(topic.type), "MESSAGE_VERSION", 0)
     return replace(topic, name=f"{topic.name}_v{version}") if version else topic
 

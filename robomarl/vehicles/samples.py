@@ -1,4 +1,4 @@
-"""What adapters keep of what a vehicle says of itself."""
+"""Data that adapters keep of a vehicle's reports."""
 
 import math
 from collections import deque
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from robomarl.ros.io.messages import Estimate
 
 MATCH_S = 2.0
-"""Clocks are matched over so long."""
+"""Time over which clocks are matched [s]."""
 RESTART_S = 1.0
 """A clock that jumps by more has begun anew."""
 OLDEST_S = 0.5
@@ -20,9 +20,9 @@ class StateSample:
 
     estimate: Estimate
     heard_s: float
-    """By the clock of the link."""
+    """Arrival time by the clock of the link [s]."""
     vehicle_ms: int
-    """By the clock of the vehicle, the lowest 24 bits."""
+    """Time by the clock of the vehicle [ms], the lowest 24 bits."""
     resets: int = 0
     """Its estimator's reset counter; it changes where the estimate was moved, and not the vehicle."""
     age_s: float = 0.0
@@ -30,11 +30,11 @@ class StateSample:
 
 
 class ClockMatch:
-    """How old what a vehicle says is when it is heard, by its own stamps: packets that come in a burst are as far apart
-    as the vehicle says.
+    """Age of a vehicle's messages at their arrival, by its own stamps: packets that come in a burst are as
+    far apart as the vehicle says.
 
-    Nothing is heard before it was made: of the last seconds, what took least on its way took half of the shortest
-    round trip. A vehicle whose clock begins anew, or stands still, is matched anew.
+    No message arrives before it was made: of the last seconds, the fastest message took half of the
+    shortest round trip. A vehicle with a clock that begins again, or stands still, is matched again.
     """
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class ClockMatch:
         self.trip_s = min(seconds, self.trip_s)
 
     def age_s(self, made_s: float, heard_s: float) -> float:
-        """Of what was made at a time of its clock, and heard at one of ours."""
+        """Return the age [s] of a message that was made at a time of its clock, and received at one of ours."""
         rows, ahead = self._ahead, made_s - heard_s
         if rows and not rows[-1][1] - RESTART_S < ahead < rows[-1][1] + RESTART_S:
             rows.clear()

@@ -1,7 +1,9 @@
-"""`TrackCheck`: whether what a vehicle says of itself obeys the laws of `conversion.plausible`, all the time. No ROS.
+"""`TrackCheck`: continuous check that a vehicle's reports obey the laws of `conversion.plausible`. No
+ROS.
 
-On the ground only gravity shows, and what a hand does with the vehicle; in flight all laws show within seconds. A
-mistake counts once two tracks in a row have named it, for noise is not a mistake; it counts until an operator resets.
+On the ground only gravity shows, and motion by hand; in flight all laws show within seconds. A
+mistake counts once two tracks in a row have named it, because noise is not a mistake. It counts
+until an operator resets.
 """
 
 import math
@@ -15,7 +17,7 @@ from robomarl.vehicles.samples import StateSample
 TRACK_S = 2.0
 """Length of a track."""
 EVERY_S = 0.5
-"""So often one is judged."""
+"""Interval at which a track is judged [s]."""
 LEAST = 30
 """Estimates that a track must have."""
 GAP_S = 0.3
@@ -24,14 +26,14 @@ NO_REASON = "for no known reason"
 
 
 class TrackCheck:
-    """Memory: the newest estimates, and what they have shown."""
+    """Memory: the newest estimates, and the findings from them."""
 
     def __init__(self) -> None:
         """Nothing known."""
         self.problem = ""
-        """In words, for an operator; "" where nothing is known to be wrong."""
+        """Problem in words, for an operator; "" if none is known."""
         self.unexplained = ""
-        """Laws that are broken for no known reason: noise, or a mistake that nobody has thought of."""
+        """Laws that are broken for no known reason: noise, or an unknown mistake."""
         self._rows: deque[tuple[float, StateSample, np.ndarray | None]] = deque()
         self._judged_s, self._suspected, self._resets = -math.inf, "", 0
 
@@ -57,7 +59,7 @@ class TrackCheck:
             self._conclude(judged(self._track(flies)))
 
     def forget(self) -> None:
-        """The vehicle was put elsewhere: another track begins, and what is known stays."""
+        """Begin another track, because the vehicle was put elsewhere; findings stay."""
         self._rows.clear()
 
     def _track(self, flies: bool) -> StateTrack:

@@ -1,1 +1,1 @@
-"""Bundles: what is deployed."""
+"""Bundles: policies packed for deployment."""

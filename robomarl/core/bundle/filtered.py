@@ -2,10 +2,11 @@
 
     policy_filtered.onnx   obs, view, memory in; command, ok, reason, action, memory out
 
-Inputs and outputs are named: `obs`; what the filter reads of the view, with dots (`own.pos_m`, `heard.age_s`);
-`carry.0`, ... of the network and `safety.commands`, ... of the filter, which come back as `next.0`, ... and
-`next.safety.commands`, .... The command is the filter's, and finite and within the limits in any case; `ok` says
-that the filter found an acceleration that holds all its rows: where it is False, the command is the brake.
+Inputs and outputs are named: `obs`; the view's fields that the filter reads, with dots
+(`own.pos_m`, `heard.age_s`); `carry.0`, ... of the network and `safety.commands`, ... of the
+filter, which come back as `next.0`, ... and `next.safety.commands`, .... The command is the
+filter's. It is always finite and within the limits. `ok` is True if the filter found an
+acceleration that satisfies all constraints; if it is False, the command is the brake.
 """
 
 from typing import Any
@@ -58,18 +59,19 @@ class FilteredPolicy:
         return carries | dict(leaves(safety, "safety"))
 
     def __call__(self, state: State, obs: np.ndarray, view: LocalView) -> tuple[State, State]:
-        """One decision of every robot.
+        """Make one decision for every robot.
 
         Args:
-            state: what the decision before returned, or `init`.
+            state: next state of the previous decision, or `init`.
             obs: [B, O] float32.
             view: [B, ...]; mates beyond those that the graph has room for must not be there.
 
         Returns:
-            The next state, and `command` [B, 4] or as wide as the action, `ok` [B], `reason` [B], `action` [B, A].
+            The next state, and `command` [B, 4] or as wide as the action, `ok` [B], `reason` [B], `action`
+            [B, A].
 
         Raises:
-            ValueError: an array has another shape; which, and what it must be.
+            ValueError: an array has another shape; names the array and the required shape.
         """
         known = dict(leaves(view, "")) | {"obs": obs} | state
         feed = {name: self._fit(name, known[name], len(obs)) for name in self._inputs}
@@ -90,9 +92,10 @@ class FilteredPolicy:
 
 
 def check_filtered(bundle: Bundle, golden: Golden) -> list[Deviation]:
-    """Worst action and worst command of the filtered graph on the sequences, against the golden values.
+    """Return the worst action and the worst command of the filtered graph on the sequences, against the
+    golden values.
 
-    Where the recorded filter fell back and the graph says `ok`, or the other way round, the commands differ.
+    If the recorded filter fell back and the graph reports `ok`, or the reverse, the commands differ.
     """
     policy = FilteredPolicy(bundle)
     sequences, steps, robots = golden.obs.shape[:3]

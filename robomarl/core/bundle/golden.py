@@ -1,7 +1,8 @@
-"""Golden sequences: what went in and came out in the training environment, compared with what comes out here.
+"""Golden sequences: inputs and outputs recorded in the training environment, compared with the outputs
+on this machine.
 
-S sequences of T decisions of N robots, each from the initial carries. In the file all arrays are flat and
-named `view.own.pos_m`, `obs`, `action`, `command`; [S, T, N, ...] each.
+S sequences of T decisions of N robots, each from the initial carries. In the file all arrays are
+flat and named `view.own.pos_m`, `obs`, `action`, `command`; [S, T, N, ...] each.
 """
 
 import io
@@ -45,7 +46,7 @@ class Golden(NamedTuple):
     action: np.ndarray
     """[S, T, N, A] the JAX policy's actions on them."""
     command: np.ndarray
-    """[S, T, N, A] what the safety filter made of them."""
+    """[S, T, N, A] the safety filter's commands for them."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +109,8 @@ def from_bytes(content: bytes) -> Golden:
 
 
 def read_arrays(content: bytes) -> dict[str, np.ndarray]:
-    """Arrays of an NPZ file by name; what a header claims is compared with what is there before memory is taken.
+    """Return the arrays of an NPZ file by name. The size in a header is compared with the data before
+    memory is taken.
 
     Raises:
         ValueError: too large, too many, or no array.
@@ -162,12 +164,12 @@ def check_policy(policy: Any, golden: Golden) -> list[Deviation]:
 
 
 def check_filter(contract: Contract, golden: Golden, steps: int | None = None) -> Deviation:
-    """Worst command element of the safety filter on the sequences.
+    """Return the worst command element of the safety filter on the sequences.
 
     Args:
-        contract: of the bundle.
+        contract: contract of the bundle.
         golden: its sequences.
-        steps: look at so many decisions of each only; by default at all.
+        steps: number of decisions to check in each sequence; by default all.
     """
     names = [f.name for f in contract.action.fields]
     views = map_view(lambda leaf: leaf[:, :steps], golden.views)
@@ -176,10 +178,10 @@ def check_filter(contract: Contract, golden: Golden, steps: int | None = None) -
 
 
 def filtered(contract: Contract, views: LocalView, action: np.ndarray) -> np.ndarray:
-    """[S, T, N, A] what the safety filter makes of the actions, from its initial carry.
+    """Return the safety filter's commands [S, T, N, A] for the actions, from its initial carry.
 
-    The memory goes from one decision to the next in single precision, as it does through the filtered graph: where no
-    command holds all rows, decisions tell of its last digits.
+    The memory is passed between decisions in single precision, as in the filtered graph: if no command
+    satisfies all constraints, decisions depend on its last digits.
     """
     safety = filter_for(contract.action, contract.safety)
     carry = safety.init(action.shape[:1] + action.shape[2:3])
@@ -250,7 +252,7 @@ def _flatten(value: Any, name: str) -> list[tuple[str, Array]]:
 
 
 def _views(arrays: dict[str, np.ndarray]) -> LocalView:
-    """A `LocalView` from flat arrays; what the task senses gets a NamedTuple with the names in the file."""
+    """Build a `LocalView` from flat arrays; the task's sensors become a NamedTuple with the names in the file."""
     names = [n.removeprefix("view.sensed.") for n in arrays if n.startswith("view.sensed.")]
     sensed = namedtuple("Sensed", names)(*(arrays[f"view.sensed.{n}"] for n in names)) if names else None
     return _fill(blank_view(0, sensed), _VIEW.rstrip("."), arrays)

@@ -1,8 +1,9 @@
-"""What may be in the ONNX graphs of a bundle, looked at before anything is run: what was sealed is all that runs.
+"""Allowed content of a bundle's ONNX graphs, checked before anything is run: only the sealed content runs.
 
-Everything that is not on a list here is refused: operators, domains, kinds of numbers, and fields of the file. So a
-graph has no functions of its own, which onnxruntime would inline unseen, reads no other file, and, but for the
-filter's, does not loop. Numbers of the messages and their fields: https://github.com/onnx/onnx, `onnx.proto`.
+Everything that is not on a list here is rejected: operators, domains, kinds of numbers, and fields
+of the file. So a graph has no functions of its own, which onnxruntime would inline unseen, reads no
+other file, and, but for the filter's, does not loop. Numbers of the messages and their fields:
+https://github.com/onnx/onnx, `onnx.proto`.
 """
 
 import hashlib
@@ -25,7 +26,7 @@ OPERATORS = frozenset(
     "Mod PRelu RNN ReduceL1 ReduceL2 ReduceLogSum ReduceLogSumExp ReduceMean ReduceProd ReduceSumSquare Relu Round "
     "Selu Sinh Softmax Softplus Softsign Squeeze Sum Tan ThresholdedRelu Unsqueeze Xor".split()
 )
-"""Each takes time and memory in proportion to what goes in and comes out, and gives the same for the same."""
+"""Allowed operators. Each takes time and memory in proportion to its inputs and outputs, and is deterministic."""
 FILTER_OPERATORS = OPERATORS | {"Loop"}
 """The filter's graph, which no robot opens, projects until it is done."""
 DOMAINS = ("", "ai.onnx")
@@ -69,7 +70,7 @@ def check_onnx(graph: bytes, where: str, is_filter: bool = False) -> None:
 
 
 class _Check:
-    """One walk through a file. What its methods raise is told in `check_onnx`."""
+    """Single pass through an ONNX file. `check_onnx` lists the errors that its methods raise."""
 
     def __init__(self, where: str, is_filter: bool) -> None:
         self._where = where

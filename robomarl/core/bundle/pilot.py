@@ -1,7 +1,8 @@
-"""`Pilot`: view -> observation -> policy -> rules -> filter -> command, in one place for all who fly.
+"""`Pilot`: view -> observation -> policy -> rules -> filter -> command, in one place for every caller.
 
-A number that is not finite, in the view or in a memory, costs the decision that it is in and no other: the policy then
-has no wish (NaN), on which the filter falls back, and its memory goes on from what it was before.
+A number in the view or in a memory that is not finite affects only the decision that uses it. The
+policy's command is then NaN, on which the filter falls back, and the policy's memory keeps its
+previous value.
 """
 
 import math
@@ -24,11 +25,11 @@ from robomarl.core.types import FilterResult, PhysicalAction
 from robomarl.core.view import LocalView, Plan
 
 _ANSWERS: Any = {"invalid": "ignore", "over": "ignore"}
-"""For numpy: what is not finite is an answer here, and no mistake that has to be told."""
+"""Settings of numpy that suppress warnings: a result that is not finite is valid here."""
 
 
 class Observer(Protocol):
-    """What makes an observation of a view: an `ObservationSpec`, or what a controller reads of a whole team."""
+    """Maker of observations from views: an `ObservationSpec`, or a controller's reader of a whole team."""
 
     def init(self, view: LocalView) -> Memory:
         """Memory before the first decision."""
@@ -40,13 +41,13 @@ class Observer(Protocol):
 
 
 class AnyPolicy(Protocol):
-    """What `Pilot` needs of a policy: a bundle's `Policy`, a run's `RunPolicy`, or a baseline."""
+    """Interface of the policies that `Pilot` runs: a bundle's `Policy`, a run's `RunPolicy`, or a baseline."""
 
     action: ActionSpec
 
     @property
     def observation(self) -> Observer:
-        """What it sees."""
+        """Maker of the policy's observations."""
         ...
 
     def init(self, batch: tuple[int, ...] = ()) -> tuple:
@@ -68,7 +69,7 @@ class PilotCarry(NamedTuple):
     safety: Any
     """The filter's: queued commands, committed plan."""
     way: WayCarry | tuple[()] = ()
-    """Of the rules against deadlock; empty without them."""
+    """Memory of the rules against deadlock; empty without them."""
 
 
 class Pilot:
@@ -91,19 +92,21 @@ class Pilot:
         return PilotCarry(self.policy.observation.init(view), self.policy.init(batch), self.safety.init(batch), way)
 
     def step(self, carry: PilotCarry, view: LocalView) -> tuple[PilotCarry, FilterResult]:
-        """One decision for every robot of the view, [...]: the next carry, and what is to be sent.
+        """Make one decision for every robot of the view, [...]: return the next carry and the result with the
+        command to send.
 
         Raises:
-            ValueError: an array of the view or of the memory has another shape or type; which, and what it must be.
+            ValueError: an array of the view or of the memory has another shape or type; names it and the
+                required one.
         """
         carry, _, nominal = self.ask(carry, view)
         return self.guard(carry, view, nominal)
 
     def ask(self, carry: PilotCarry, view: LocalView) -> tuple[PilotCarry, Any, np.ndarray]:
-        """What the policy wants, before rules and filter: the next memory, what it saw, its command [..., A].
+        """Return the next memory, the observation and the policy's command [..., A], before rules and filter.
 
-        Where the command is not finite, the memory is that of before; where that was not finite either, it starts
-        again. A mean or a network's state would not be finite for ever.
+        If the command is not finite, the previous memory is returned; if that was not finite either, the
+        memory starts again. Otherwise a mean or a network's state would stay non-finite for ever.
 
         Raises:
             ValueError: as `step`.
@@ -124,17 +127,17 @@ class Pilot:
     def guard(
         self, carry: PilotCarry, view: LocalView, nominal: np.ndarray, ruled: bool = True
     ) -> tuple[PilotCarry, FilterResult]:
-        """Rules and filter: what is sent of a nominal command.
+        """Apply rules and filter to a nominal command, and return the command to send.
 
         Args:
             carry: the memory.
-            view: what the robots know.
+            view: view of the robots.
             nominal: [..., A].
-            ruled: False where somebody else than the policy moves the robots, who knows of no goal.
+            ruled: False if another source than the policy, which knows no goal, moves the robots.
 
         Returns:
-            The next memory, and the filter's result; `nominal` in it is what came in, `active` says whether rules or
-            filter changed it.
+            The next memory, and the filter's result; its `nominal` is the argument, its `active` is True if
+            rules or filter changed the command.
         """
         way, asked = carry.way, nominal
         with np.errstate(**_ANSWERS):
@@ -155,7 +158,9 @@ class Pilot:
         return chosen(all_finite(way, lead), way, rules.init(np.zeros(lead)))
 
     def plan(self, carry: PilotCarry) -> Plan | None:
-        """[..., 3] each: what the filter committed to at the last decision, for the message; None without a filter."""
+        """Return the plan that the filter committed to at the last decision, [..., 3] each, for the message;
+        None without a filter.
+        """
         return getattr(carry.safety, "plan", None)
 
 

@@ -7,7 +7,7 @@ A message is pairs of a key, which is a field's number and kind, and a value
 from collections.abc import Iterator
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
-"""Kinds of values; the two that are left are of groups, which nobody writes any more."""
+"""Kinds of values. The two kinds not listed mark groups, which are no longer written."""
 _VARINT_BITS = 70
 
 

@@ -54,15 +54,15 @@ class Policy:
         return tuple(np.zeros((*batch, *shape), np.float32) for shape in self._shapes)
 
     def __call__(self, carry: PolicyCarry, obs: np.ndarray) -> tuple[PolicyCarry, PhysicalAction]:
-        """One decision.
+        """Make one decision.
 
         Args:
-            carry: what the decision before returned, or `init`.
+            carry: memory that the previous decision returned, or `init`.
             obs: [..., O] float32.
 
         Returns:
-            The next carry, and the action [..., A] in physical units; NaN in rows whose input was not finite.
-            Environments of other libraries take [-1, 1]: `policy.action.to_unit(action)`.
+            The next carry, and the action [..., A] in physical units; NaN in rows with input that was not
+            finite. Environments of other libraries take [-1, 1]: `policy.action.to_unit(action)`.
         """
         decide = self._single if obs.shape == (self._num_obs,) else self._batch
         carry, action = decide(carry, obs)

@@ -1,4 +1,4 @@
-"""`Verdict`: what a check of a bundle found."""
+"""`Verdict`: the result of a check of a bundle."""
 
 from dataclasses import dataclass
 

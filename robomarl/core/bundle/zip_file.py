@@ -11,21 +11,23 @@ from robomarl.core.config import UserError
 
 _CHUNK = 2**20
 _ENTRY, _INNER = b"PK\1\2", 32
-"""How each entry of the table of contents begins; those of ZIP files within the file look the same."""
+"""Signature of an entry in a ZIP file's table of contents, and the factor allowed on the number of its
+occurrences, because entries of ZIP files within the file look alike.
+"""
 
 _DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, RuntimeError),
     *(ValueError, OverflowError, IndexError),
 )
-"""What Python's reader makes of offsets, sizes and names that are none."""
+"""Exceptions that Python's reader raises for invalid offsets, sizes and names."""
 
 
 def read_zip(file: Path, max_bytes: int, max_entries: int) -> dict[str, bytes]:
-    """Content of every file in a packed bundle by path; one folder around all of them is left out.
+    """Return the content of every file in a packed bundle by path; a single folder around all files is left out.
 
     Raises:
-        UserError: not a ZIP file, damaged, too many bytes or entries, or an entry that is no plain file below the
-            folder.
+        UserError: not a ZIP file, damaged, too many bytes or entries, or an entry that is no plain file
+            below the folder.
     """
     files: dict[str, bytes] = {}
     room = max_bytes
@@ -45,7 +47,9 @@ def read_zip(file: Path, max_bytes: int, max_entries: int) -> dict[str, bytes]:
 
 
 def _open(file: Path, max_bytes: int, max_entries: int) -> zipfile.ZipFile:
-    """Open a ZIP file that is small, and whose table of contents is: Python reads that whole before anything else."""
+    """Open a ZIP file after checking its size and its number of entries: Python reads the whole table of
+    contents first.
+    """
     if file.stat().st_size > max_bytes:
         raise UserError(f"{file}: is over {max_bytes >> 20} MiB; it is not a bundle.")
     content = file.read_bytes()
@@ -73,7 +77,7 @@ def _checked_name(file: Path, entry: zipfile.ZipInfo) -> str:
 
 
 def _content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, room: int, file: Path) -> bytes:
-    """What an entry holds; the size that it claims is not believed."""
+    """Return the content of an entry, at most `room` bytes; the size that the entry claims is not trusted."""
     parts, size = [], 0
     with archive.open(entry) as stream:
         while part := stream.read(_CHUNK):

@@ -1,7 +1,8 @@
-"""What a number can be, by the unit that its key's name ends with: a value in another unit is told, with the right one.
+"""Plausible numbers by the unit that their key's name ends with: a value in another unit is reported
+with the right one.
 
-The bounds are wide: they are what no robot team has, and not what one should have. `config.build` looks at every number
-of every file; a class says narrower ranges where it knows them.
+The bounds are wide: they exclude values that no robot team has, and recommend none. `config.build`
+checks every number of every file; a class states narrower ranges where it knows them.
 """
 
 import math
@@ -14,9 +15,9 @@ class Unit(NamedTuple):
     high: float
     """The largest absolute value."""
     name: str
-    """As it stands in errors."""
+    """Name of the unit in errors."""
     others: tuple[tuple[str, float], ...] = ()
-    """Units that people give instead, and what one of each is in this."""
+    """Units that people give instead, and the value of one of each in this unit."""
 
 
 _TURN = math.tau + 1e-3
@@ -64,7 +65,7 @@ UNITS: dict[str, Unit] = {
     "share": Unit(1.0, "1", _PERCENT),
     **dict.fromkeys(("scale", "ratio"), Unit(20.0, "1", _PERCENT)),
 }
-"""By the last words of a key; the longest that fits counts."""
+"""Units by the last words of a key; the longest match counts."""
 
 
 def unit_of(key: str) -> Unit | None:
@@ -75,10 +76,10 @@ def unit_of(key: str) -> Unit | None:
 
 
 def misfit(key: str, value: float) -> str:
-    """What is wrong with a number under this key, as the end of a sentence; empty where nothing is.
+    """Return the problem of a number under this key as the end of a sentence; empty if there is none.
 
     Args:
-        key: its last part, as in `yaw_rad`.
+        key: last part of the key, as in `yaw_rad`.
         value: a finite number.
     """
     unit = unit_of(key)
@@ -88,7 +89,7 @@ def misfit(key: str, value: float) -> str:
 
 
 def meant(value: float, unit: Unit) -> str:
-    """What to write where the value is of another unit; empty where it is of none that is known."""
+    """Return the suggestion for a value that is in another known unit; empty if no known unit fits."""
     found = [f"{value * factor:.6g} for {value:g} {name}" for name, factor in unit.others if _fits(value, factor, unit)]
     return f"; write {' or '.join(found)}" if found else ""
 
@@ -98,5 +99,5 @@ def _fits(value: float, factor: float, unit: Unit) -> bool:
 
 
 def percent(value: float) -> str:
-    """What to write for a share from 0 to 1 that was given in percent; empty where it can't be one."""
+    """Return the suggestion for a fraction from 0 to 1 that was given in percent; empty if it can't be one."""
     return f" ({value / 100:g} for {value:g} percent)" if 1 < value <= 100 else ""

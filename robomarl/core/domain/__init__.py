@@ -1,1 +1,1 @@
-"""What a kind of team is, and the registry of those that are installed."""
+"""Kinds of robot teams, and the registry of the installed ones."""

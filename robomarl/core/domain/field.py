@@ -1,4 +1,4 @@
-"""`FieldWork`: the half of a domain that learns from recorded flights. What generic code asks of a kind of team."""
+"""`FieldWork`: the half of a domain that learns from recorded flights, as generic code uses it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,12 +12,15 @@ class FieldWork:
     reflown: Any = None
     """`robomarl.field.identify.legs.Reflown`: how recorded legs are flown again; None: not at all."""
     fitted: Callable[[Any], Any] | None = None
-    """Scenario -> `robomarl.field.identify.fit.FittedModel`, what is fitted to recorded flights; None: nothing."""
+    """Scenario -> `robomarl.field.identify.fit.FittedModel`, the model fitted to recorded flights; None:
+    no model is fitted.
+    """
     identify_payload: Callable[[Any, Any], Any] | None = None
     """(scenario, tracks) -> `robomarl.field.identify.carried.CarriedFigures`: of what a team carries; None:
     it carries nothing, and its vehicles are fitted."""
     mass_correction: Callable[[Any, Any], Any] = lambda found, tracks: None
     """(what was identified, tracks) -> `robomarl.field.identify.believed.MassCorrection`; None: masses are as believed."""
     residual: Callable[..., Any] | None = None
-    """(scenario, what was identified, `robomarl.field.identify.flight_sets.FlightSets`, seed) -> `Candidate`, what the
-    fitted model misses, learned; None: it is left at that."""
+    """(scenario, identification results, `robomarl.field.identify.residual.FlightSets`, seed) ->
+    `Candidate`, a learned model of the fitted model's errors; None: nothing is learned.
+    """

@@ -20,7 +20,7 @@ def field_of(scenario: Any) -> FieldWork:
 
 
 def simulation_for(content: Mapping[str, Any], file: str) -> Simulation:
-    """The same by the keys of a scenario's file.
+    """Return the half that simulates, by the keys of a scenario's file.
 
     Raises:
         UserError: no domain has its task; names the file.
@@ -34,16 +34,16 @@ def simulation_for(content: Mapping[str, Any], file: str) -> Simulation:
 
 
 def needed(member: Any, scenario: Any, what: str, mend: str = "name another scenario") -> Any:
-    """The optional member of a domain's simulation.
+    """Return the optional member of a domain's simulation.
 
     Args:
-        member: None where the domain has none.
-        scenario: whose.
-        what: what the domain has not, as the error says it.
-        mend: what the user can do.
+        member: None if the domain has none.
+        scenario: scenario of the domain.
+        what: name of the missing member, as the error gives it.
+        mend: advice to the user.
 
     Raises:
-        UserError: it has none.
+        UserError: the member is None.
     """
     if member is None:
         raise UserError(f"{scenario.name}.toml: task = {scenario.task!r} has no {what}; {mend}.")

@@ -25,14 +25,14 @@ Decide = Callable[..., tuple[Any, FilterResult]]
 
 
 def filter_carrier(decide: Decide, carry: Any, view: LocalView, nominal: Array, *more: Any) -> tuple[Any, FilterResult]:
-    """One decision for commands of `WIDTH` elements, by a filter for acceleration and yaw rate.
+    """Make one decision for commands of `WIDTH` elements, by a filter for acceleration and yaw rate.
 
     Args:
         decide: that filter, (carry, view, nominal [..., 4], ...) -> (carry, result).
         carry: its memory.
-        view: what the robots know.
+        view: view of the robots.
         nominal: [..., 5].
-        more: what else `decide` takes.
+        more: further arguments of `decide`.
     """
     if type(nominal) is np.ndarray and nominal.ndim == 1:
         return _filter_one(decide, carry, view, nominal, *more)
@@ -62,7 +62,7 @@ class BodyRatesFilter(SafetyFilter):
 def _filter_one(
     decide: Decide, carry: Any, view: LocalView, nominal: np.ndarray, *more: Any
 ) -> tuple[Any, FilterResult]:
-    """`filter_carrier` for one robot, on Python floats: a third of the time, the same numbers (a test compares)."""
+    """`filter_carrier` for one robot, on Python floats: a third of the time, equal numbers (a test compares)."""
     x, y, z, roll, pitch = nominal.tolist()
     carry, result = decide(carry, view, np.array((x, y, z, 0 * roll + 0 * pitch)), *more)
     u, v, w, _ = result.command.tolist()

@@ -1,4 +1,4 @@
-"""What the filter reads of a view, for any number of robots at once: tested, and replaced where it is not usable."""
+"""Inputs that the filter reads of a view, for any number of robots at once: tested, and replaced if not usable."""
 
 import math
 from types import ModuleType
@@ -15,11 +15,11 @@ from robomarl.core.types import Array
 from robomarl.core.view import LocalView
 
 FAR_M = 1e3
-"""Where a mate that was not heard is put: its row cannot bind there."""
+"""Offset [m] on each axis from the robot to a mate that was not received: its constraint cannot bind there."""
 
 
 class Checked(NamedTuple):
-    """Inputs after the checks; what is not usable has been replaced by numbers that do no harm."""
+    """Inputs after the checks; values that are not usable have been replaced by harmless numbers."""
 
     own: Motion
     mates: Body
@@ -41,7 +41,7 @@ class Checked(NamedTuple):
     age_s: Array
     """[...] of the own estimate."""
     reason: Array
-    """[...] what was wrong with the inputs, `Reason.OK` if nothing."""
+    """[...] fault of the inputs, `Reason.OK` if there is none."""
 
 
 def check(c: Constants, view: LocalView, nominal: Array, xp: ModuleType) -> Checked:
@@ -100,7 +100,7 @@ def _in_plane(c: Constants, view: LocalView, ok: Array, state: Motion, xp: Modul
 
 
 def _mates(c: Constants, view: LocalView, known: tuple[Array, Array], since_s: Array, xp: ModuleType) -> Body:
-    """The mates that may be used, the others far away. `known`: which those are, and the own position."""
+    """Return the usable mates, and all other mates far away. `known`: mask of the usable mates, and the own position."""
     shown, far = known[0][..., None], (known[1] + FAR_M)[..., None, :]
     heard = view.heard
     state = Motion(split(xp.where(shown, heard.pos_m, far)), split(xp.where(shown, heard.vel_m_s, 0.0)))
@@ -114,9 +114,9 @@ def _mates(c: Constants, view: LocalView, known: tuple[Array, Array], since_s: A
 def _strangers(
     c: Constants, view: LocalView, own: tuple[Array, Array], xp: ModuleType
 ) -> tuple[Body | None, Array | None, tuple[Array, Array]]:
-    """Those who were seen, which rows hold them, and whether all are usable, and any too old.
+    """Return the observed strangers, the mask of their rows, whether all are usable, and whether any is too old.
 
-    `own`: the own position, and what to add to an age for the time of the decision's effect.
+    `own`: the own position, and the time to add to an age to reach the decision's effect.
     """
     found, no = strangers_in(c, view), own[1][..., 0] > math.inf
     if found is None or c.strangers is None:

@@ -21,7 +21,7 @@ from robomarl.core.view import LocalView, Plan
 
 
 class Library(NamedTuple):
-    """What the arrays are of, and how to solve the QP with them."""
+    """Library of the arrays, and the QP solver for them."""
 
     xp: ModuleType
     solve: Callable[[Array, Array], Projection]
@@ -29,7 +29,7 @@ class Library(NamedTuple):
     weigh: stacked.Weigh = stacked.weigh
     """How sums over the queue are made."""
     repeat: Callable = lambda step, u, needed: _repeat(step, u, needed)
-    """(step, u [3, ...], needed [...]) -> u after `least.ROUNDS` steps; what is not needed means nothing."""
+    """(step, u [3, ...], needed [...]) -> u after `least.ROUNDS` steps; the result is meaningless where not needed."""
     each: Callable = lambda step, u, rows: reduce(step, rows, u)
     """(step, u [3, ...], rows [m, 4, ...]) -> u after a step (u, row) for each row in turn."""
 
@@ -86,7 +86,7 @@ def blind_batch(
 def _decide(
     c: Constants, library: Library, known: tuple[Predicted, Checked], stay: Hold, nominal: Array
 ) -> FilterResult:
-    """From what is known, and where the robot stays, to the command."""
+    """Compute the command from the predicted state, the checked inputs and the place where the robot stays."""
     (own, checked), xp = known, library.xp
     at_fault = checked.reason != Reason.OK
     limits = limits_of(c, own, checked, xp)
@@ -112,8 +112,10 @@ def _decide(
 
 
 def _boxes(c: Constants, own: Predicted, stay: Hold, xp: ModuleType) -> tuple[Bound | None, tuple]:
-    """Faces of the arena; lowest and highest command [3, ...] within it, within the box about the robot's place, and
-    within the sides of it that teammates have brought in; each is in the one before."""
+    """Return the faces of the arena, and the lowest and highest command [3, ...] within the arena, within
+    the box about the robot's place, and within the sides of that box that teammates have brought in;
+    each is in the one before.
+    """
     faces = [stacked.faces(c, own, None, xp)]
     if c.mode == "qp":
         faces += [stacked.faces(c, own, hold.room_of(c, a, xp), xp) for a in (hold.widened(stay), stay)]
@@ -135,7 +137,7 @@ def _pressed(nominal: Array, brake: Array, share: Array, xp: ModuleType) -> Arra
 def _remember(
     c: Constants, carry: FilterCarry, known: tuple[Predicted, bias.Bias, Hold], result: FilterResult, xp: ModuleType
 ) -> FilterCarry:
-    """The memory after a decision, made from what was predicted and learned, and where the robot stays."""
+    """Return the memory after a decision, from the prediction, the learned bias, and the place where the robot stays."""
     (own, learned, stay), command = known, result.command
     after, stop = motion.committed(c, own, tuple(command[..., i] for i in range(3)), xp)
     sent = xp.concatenate([carry.commands, command[..., None, :]], -2)
@@ -151,15 +153,17 @@ def _remember(
 
 
 def _keeping(c: Constants, gain_per_s: Array, own: Predicted, xp: ModuleType) -> Predicted:
-    """With the gain that the policy asks for, within the owner's."""
+    """Return the prediction with the gain that the policy asks for, at most the vehicle configuration's."""
     gain = xp.clip(xp.where(xp.abs(gain_per_s) < LARGE, gain_per_s, 0.0), 0.0, c.gain_per_s)
     return own._replace(keep=1 - (gain + own.motion.pos[0] * 0.0) * c.step_s)
 
 
 def _gained(asked: FilterResult, owners: FilterResult, xp: ModuleType) -> FilterResult:
-    """The decision with the policy's gain where a command holds its rows, else the owner's.
+    """Return the decision with the policy's gain if a command satisfies its rows, else the one with the
+    configured gain.
 
-    Whatever the gain is, the command is then one that the owner's filter lets through: no gain makes rows be at odds.
+    For any gain, the command is then one that the filter with the configured gain lets through: no gain
+    makes the rows infeasible.
     """
     good = asked.solved
 
@@ -172,7 +176,7 @@ def _gained(asked: FilterResult, owners: FilterResult, xp: ModuleType) -> Filter
 
 
 def _verdict(found: Projection, checked: Checked, xp: ModuleType) -> Array:
-    """What was wrong with the inputs, else what became of the QP."""
+    """Return the fault of the inputs, else the outcome of the QP."""
     failed = xp.where(found.infeasible, int(Reason.INFEASIBLE), int(Reason.SOLVER))
     reason = xp.where(found.solved, int(Reason.OK), failed)
     return xp.where(checked.reason != Reason.OK, checked.reason, reason)
@@ -198,11 +202,12 @@ def _repeat(step: Callable, u: Array, needed: Array) -> Array:
 
 
 def _least(c: Constants, limits: Limits, boxes: tuple, known: tuple[Vec3, Vec3], how: tuple[Library, Array]) -> Vec3:
-    """The brake, and where no command holds all rows the one that breaks them least.
+    """Return the brake, and if no command satisfies all rows, the command that violates them least.
 
-    It begins with the brake within the sides of its place that near teammates have brought in. Teammates move it inside
-    the box about the place and no farther, because their pushes add up from robot to robot and a place's do not; the
-    box gives way to the arena and to what never moves.
+    It begins with the brake within the sides of its place that near teammates have brought in.
+    Teammates move it inside the box about the place and no farther, because their pushes add up from
+    robot to robot and a place's do not; the box gives way to the arena and to obstacles that never
+    move.
 
     `boxes`: those of `_boxes`. `known`: the brake, and the last command, from which it settles in.
     """
@@ -222,7 +227,7 @@ def _least(c: Constants, limits: Limits, boxes: tuple, known: tuple[Vec3, Vec3],
 
 
 def _solid_rows(c: Constants, limits: Limits, xp: ModuleType) -> Array:
-    """[m, 4, ...] the last rows, of obstacles, clipped at what brakes."""
+    """Return the last rows [m, 4, ...], those of obstacles, clipped at the braking command."""
     (normals, bound), count = limits.rows, sum(2 if solid.tail_kind else 1 for solid in c.solids)
     first = len(normals[0]) - count
     return xp.stack([*(n[first:] for n in normals), xp.maximum(bound.most, bound.floor)[first:]], 1)

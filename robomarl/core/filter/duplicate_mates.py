@@ -10,12 +10,12 @@ from robomarl.core.view import Heard
 
 
 def count_mates(c: Constants, heard: Heard, use: Array, xp: ModuleType) -> Array:
-    """How many mates are heard, each once; where that can matter.
+    """Return the number of mates received, each counted once if that can matter.
 
     Args:
         c: constants of the vehicle.
         heard: [..., K].
-        use: [..., K] bool: those whose numbers may be used.
+        use: [..., K] bool: mates with usable numbers.
         xp: numpy or jax.numpy.
     """
     count = heard.mask.sum(-1)

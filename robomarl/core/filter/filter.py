@@ -1,8 +1,8 @@
-"""`SafetyFilter`: what stands between a policy and the robot.
+"""`SafetyFilter`: the stage between a policy and the robot.
 
-The view goes in, and the nominal command; the nearest command that keeps the robot clear of its team-mates,
-inside the arena and below its speed limit comes out, or the named fallback. `docs/safety.md` has the
-assumptions, the derivation and what was measured.
+Its inputs are the view and the nominal command. Its output is the nearest command that keeps the
+robot clear of its teammates, inside the arena and below its speed limit, or the named fallback.
+`docs/safety.md` has the assumptions, the derivation and the measurements.
 """
 
 from typing import Any, Literal
@@ -27,18 +27,19 @@ Backend = Literal["auto", "numpy", "c"]
 _NUMPY = Library(np, project_rows)
 _REASONS = tuple(Reason)
 SAME = 1e-9
-"""Commands that differ by less are the same one."""
+"""Difference below which two commands count as equal."""
 
 
 class SafetyFilter:
-    """The filter of one type of vehicle; a pure function of its arguments, without state of its own.
+    """Filter of one type of vehicle; a pure function of its arguments, without state of its own.
 
     Args:
         params: numbers of the vehicle. On a robot: `robot_params.tighten(bundle_params)`.
-        mode: `qp`, the rows with all margins; `textbook`, the control barrier function of the literature without
-            any (for comparison: it collides); `off`, only the input limits and the test for finite inputs.
-        backend: `c`, the C kernel, which has no mode but `qp`; `numpy`, Python; `auto`, the kernel where it can be
-            used. Both give the same to 1e-9.
+        mode: `qp`, the rows with all margins; `textbook`, the control barrier function of the
+            literature without any (for comparison: it collides); `off`, only the input limits and the
+            test for finite inputs.
+        backend: `c`, the C kernel, which has no mode but `qp`; `numpy`, Python; `auto`, the kernel if
+            it can be used. Both agree to 1e-9.
     """
 
     def __init__(self, params: SafetyParams, mode: Mode = "qp", backend: Backend = "auto") -> None:
@@ -71,22 +72,24 @@ class SafetyFilter:
 
         Args:
             carry: the memory that the last decision returned, or `init`.
-            view: what the robot knows. Read are position, velocity and age of the own estimate (of a differential
-                drive attitude and yaw rate as well), mask, position, velocity, age and plan of the
-                team-mates, and `sensed.strangers_*`. Leading axes [...] are robots that decide at
-                the same time.
-            nominal: [..., 4] acceleration, world frame [m/s^2], and yaw rate [rad/s]. Only the acceleration is
-                filtered; the yaw rate is clipped. A vehicle in the plane gets no vertical acceleration, and a
-                differential drive, whose acceleration is that of its look-ahead point, no yaw rate.
-            gain_per_s: [...] class-K gain that the policy asks for, at most the owner's `gain_per_s`: a smaller one
-                keeps farther from every limit. Not finite, it is a fault of the policy. None: the owner's.
+            view: the robot's view. Read are position, velocity and age of the own estimate (of a
+                differential drive attitude and yaw rate as well), mask, position, velocity, age and plan of
+                the teammates, and `sensed.strangers_*`. Leading axes [...] are robots that decide
+                simultaneously.
+            nominal: [..., 4] acceleration, world frame [m/s^2], and yaw rate [rad/s]. Only the acceleration
+                is filtered; the yaw rate is clipped. A vehicle in the plane gets no vertical acceleration,
+                and a differential drive, commanded by the acceleration of its look-ahead point, gets no yaw
+                rate.
+            gain_per_s: [...] class-K gain that the policy asks for, at most the configured `gain_per_s`: a
+                smaller one keeps farther from every limit. Not finite, it is a fault of the policy. None:
+                the configured gain.
 
         Returns:
-            The next memory, and what to send, in double precision. The command is always finite and within the
-            input limits.
+            The next memory, and the result with the command to send, in double precision. The command is
+            always finite and within the input limits.
 
         Raises:
-            ValueError: an array has another shape; which, and what it must be.
+            ValueError: an array has another shape; names it and the required shape.
         """
         nominal = np.asarray(nominal)
         for_one = self._kernel if nominal.ndim == 1 else None

@@ -1,11 +1,11 @@
 """`GiveWay`: agreed rules against deadlock. They change the nominal command, before the filter. Array-generic.
 
-Reactive filters have stable standstills, most of all between robots that want to swap places (Grover, Liu,
-Sycara, arXiv 1911.09146). The rules are agreed, not negotiated: who is going to come near a mate on the way to its
-goal keeps to the right of it, and above or below, wherever it is already; a crowd flies around its middle
-(`roundabout`); at a narrow place the one that is second waits (`passages`); who stands still in front of the filter all
-the same, far from the goal, tries further to its right for a while, then back, then to its left. Safety is untouched,
-as the filter comes after.
+Reactive filters have stable standstills, most of all between robots that want to swap places
+(Grover, Liu, Sycara, arXiv 1911.09146). The rules are agreed, not negotiated. A robot that is going
+to come near a mate on the way to its goal keeps to the mate's right, and above or below, wherever
+it is already. A crowd flies around its middle (`roundabout`). At a narrow place the second robot
+waits (`passages`). A robot that the filter still holds far from its goal tries further to its right
+for a while, then back, then to its left. Safety is untouched, as the filter comes after.
 """
 
 import numpy as np
@@ -25,12 +25,12 @@ from robomarl.core.view import LocalView
 
 
 class GiveWay:
-    """The rules of one type of vehicle; without state of its own.
+    """Rules of one type of vehicle; without state of its own.
 
     Args:
-        params: of the filter that comes after.
-        backend: `c`, the C kernel, which decides for one robot where there are no obstacles; `numpy`, Python; `auto`,
-            the kernel where it can be used. Both give the same in every bit.
+        params: parameters of the filter that comes after.
+        backend: `c`, the C kernel, which decides for one robot where there are no obstacles; `numpy`,
+            Python; `auto`, the kernel if it can be used. Both give equal results in every bit.
     """
 
     def __init__(self, params: SafetyParams, backend: Backend = "auto") -> None:
@@ -49,12 +49,12 @@ class GiveWay:
         return WayCarry(zero, zero, zero, zero > 0, roundabout.no_roundabout(zero), passage)
 
     def __call__(self, carry: WayCarry, view: LocalView, nominal: Array) -> tuple[WayCarry, Array]:
-        """One decision of every robot.
+        """Make one decision for every robot.
 
         Args:
-            carry: what `after` the last decision was known, or `init`.
-            view: what the robots know; places and velocities are read.
-            nominal: [..., A] command whose first three components are accelerations, world frame [m/s^2].
+            carry: memory that `after` returned for the last decision, or `init`.
+            view: view of the robots; places and velocities are read.
+            nominal: [..., A] command with accelerations as its first three components, world frame [m/s^2].
 
         Returns:
             The memory, and the command for the filter [..., A].
@@ -72,7 +72,9 @@ class GiveWay:
         return carry._replace(active=result.active)
 
     def _in_traffic(self, carry: WayCarry, view: LocalView, nominal: Array) -> tuple[WayCarry, Array]:
-        """Around a crowd, or to the right of who is in the way; who leaves a roundabout goes straight."""
+        """Lead robots around a crowd, or to the right of mates in the way; a robot that leaves a roundabout goes
+        straight.
+        """
         xp, params = namespace(nominal, view.own.pos_m), self.params
         found = meet(view, params.limits.speed_m_s)
         right = keep_right(params, view, nominal, found)
@@ -84,7 +86,9 @@ class GiveWay:
         return carry._replace(roundabout=disc), xp.where(blocks[..., None], led, asked)
 
     def _at_passages(self, carry: WayCarry, view: LocalView, commands: tuple[Array, Array]) -> tuple[WayCarry, Array]:
-        """As `__call__`, where there are obstacles; `commands` are the nominal and the one that keeps to the right."""
+        """Decide as `__call__`, where there are obstacles; `commands` are the nominal one and the one that
+        keeps to the right.
+        """
         assert isinstance(carry.passage, Passage), "there is one where there are obstacles"
         xp, (nominal, asked) = namespace(view.own.pos_m, commands[0]), commands
         lookout = passages.look(self.params, carry.passage, view)
@@ -101,7 +105,7 @@ class GiveWay:
         return carry._replace(passage=lookout.passage), asked
 
     def _wait(self, lookout: Lookout, view: LocalView, near: Array) -> tuple[Array, Lookout]:
-        """Who waits, and how long everybody has."""
+        """Return which robots wait, and the lookout with their waiting times."""
         xp, passage = namespace(near), lookout.passage
         second = near & passages.must_wait(passage, view)
         bold = passage.waited_s >= passages.PATIENCE_S

@@ -24,16 +24,17 @@ class Limits(NamedTuple):
 
     rows: HalfSpaces
     at_odds: tuple[Vec3, Array]
-    """What counts instead where no command holds all rows: the mates and the own speed as they most likely are, the
-    others as they are."""
+    """Half-spaces that count instead if no command satisfies all rows: the mates and the own speed as they
+    most likely are, all other rows unchanged.
+    """
     gap_m: Array
     """The smallest distance to a limit."""
     pressed: Array
-    """By how many brakes a mate's row asks for more than braking."""
+    """Amount by which a mate's row asks for more than braking, in multiples of the brake."""
 
 
 def limits_of(c: Constants, own: Predicted, checked: Checked, xp: ModuleType) -> Limits:
-    """What this robot has to keep, of everybody that it knows of."""
+    """Return the half-spaces that this robot has to keep, for every body that it knows of."""
     pressed = own.motion.pos[0] * 0.0
     gap = pressed + xp.inf
     if c.mode == "off":
@@ -64,7 +65,7 @@ def limits_of(c: Constants, own: Predicted, checked: Checked, xp: ModuleType) ->
 
 
 def _broadcast(own: Predicted) -> Predicted:
-    """With one more axis, along the bodies."""
+    """Return the prediction with one more axis, along the bodies."""
     wide = lambda v: tuple(x[..., None] for x in v)  # noqa: E731
     return Predicted(
         Motion(*map(wide, own.motion)),

@@ -1,4 +1,4 @@
-"""What the filter remembers, and why it fell back."""
+"""Memory of the filter, and the reasons of its fallbacks."""
 
 from enum import IntEnum
 from types import ModuleType
@@ -40,20 +40,20 @@ class FilterCarry(NamedTuple):
     """[..., 3] each: the committed plan that the radio sends: state after the queue and this decision, and where the
     vehicle comes to rest at the latest."""
     place_m: Array
-    """[..., 3] where a robot stays that does not hear the others, world frame; `hold.NOWHERE_M` else."""
+    """[..., 3] place where a robot stays that does not receive its teammates, world frame; `hold.NOWHERE_M` else."""
     bias: Bias
-    """What is known of the constant part of the acceleration error."""
+    """Estimate of the constant part of the acceleration error."""
     ok: Array
     """[...] int: decisions since the last fallback."""
 
 
 def forget(bound_m_s2: tuple, carry: FilterCarry, keep: Array | None = None, xp: ModuleType = np) -> FilterCarry:
-    """The memory without what spoils every decision that is made from it: no commands on their way, no bias known.
+    """Return the memory without the parts that spoil every later decision: no commands on their way, no bias known.
 
     Args:
         bound_m_s2: bound of the bias along each axis.
         carry: [...].
-        keep: [...] bool: whose memory stays; by default nobody's.
+        keep: [...] bool: robots that keep their memory; by default none.
         xp: numpy or jax.numpy.
     """
     commands, bias = carry.commands, carry.bias

@@ -1,8 +1,8 @@
-"""`SafetyParams`: what the filter is told about one vehicle.
+"""`SafetyParams`: parameters of the filter for one vehicle.
 
-The numbers come from the vehicle file (owned by the robot), from the rate of the policy and, where there is
-one, from the scenario's arena. The object is plain data: `config.to_dict` and `config.build` carry it into
-a bundle and back.
+The numbers come from the vehicle file (owned by the robot), from the rate of the policy and, where
+there is one, from the scenario's arena. The object is plain data: `config.to_dict` and
+`config.build` carry it into a bundle and back.
 """
 
 import dataclasses
@@ -23,7 +23,9 @@ from robomarl.core.hardware.vehicle import (
 )
 
 SMALLER_IS_STRICTER = ("brake_m_s2", "max_age_s", "gain_per_s", "clear_rad")
-"""Keys of `SafetyConfig` and `Strangers` whose smaller value is the careful one; of all others it is the larger."""
+"""Keys of `SafetyConfig` and `Strangers` for which the smaller value is stricter; for all other keys
+it is the larger.
+"""
 
 
 @dataclass(frozen=True)
@@ -55,14 +57,15 @@ class SafetyParams:
     look_ahead_m: NonNegative = 0.0
     """A differential drive's commanded point in front of its axle; 0 for vehicles that move in every direction."""
     obstacles: tuple[Obstacle, ...] = ()
-    """What never moves."""
+    """Obstacles that never move."""
     strangers: Strangers | None = None
-    """What to assume of everybody who does not run this filter; needed where the view senses any."""
+    """Assumptions about bodies that do not run this filter; needed if the view senses any."""
     tail: Tail | None = None
     """A part of the vehicle that is a line, such as a cable."""
     boards_m: tuple[Positive, Positive] | None = None
-    """Of a game: boards stop the vehicle's centre this far from the middle of the field, along it and across. It may
-    touch them, slowly."""
+    """Distances of a game's boards: they stop the vehicle's centre this far from the middle of the field,
+    along it and across. The vehicle may touch them, slowly.
+    """
 
     def __post_init__(self) -> None:
         """Check that the fallback is possible, that the gains fit the period, and that nothing needed is unset."""
@@ -113,17 +116,18 @@ class SafetyParams:
         return math.ceil(self.safety.delay_s / self.period_s - 1e-6)
 
     def _wary(self, other: "SafetyParams") -> Strangers | None:
-        """`strangers`; with the gain that their rows have, where it is to be compared with one of the other's."""
+        """Return `strangers`, with the gain of their rows if it is to be compared with a gain of `other`."""
         ours, theirs = self.strangers, other.strangers
         if ours is None or theirs is None or theirs.gain_per_s is None:
             return ours
         return dataclasses.replace(ours, gain_per_s=ours.gain_per_s or self.safety.gain_per_s)
 
     def tighten(self, other: "SafetyParams") -> "SafetyParams":
-        """The stricter of both in every number: what a robot does with the parameters of a bundle.
+        """Return the stricter of both in every number; a robot does this with the parameters of a bundle.
 
         Raises:
-            ValueError: the periods differ, the arenas have no common inside, or nothing is left to brake with.
+            ValueError: the periods differ, the arenas have no common inside, or nothing is left to brake
+                with.
         """
         if abs(self.period_s - other.period_s) > 1e-9:
             raise ValueError(f"period_s differs: {self.period_s:g} here, {other.period_s:g} there.")
@@ -194,7 +198,7 @@ def _both(a: Surroundings | None, b: Surroundings | None) -> Surroundings | None
 
 
 def _pick_each(a: Any, b: Any) -> dict[str, Any]:
-    """The careful value of each field; what has no order must be equal."""
+    """Return the stricter value of each field; values without an order must be equal."""
     picked = {}
     for field in dataclasses.fields(a):
         values = [v for v in (getattr(a, field.name), getattr(b, field.name)) if v is not None]
@@ -209,7 +213,7 @@ def _each(pick: Callable[[float, float], float], a: Vector3, b: Vector3) -> Vect
 
 
 def intersect(a: Arena | None, b: Arena | None) -> Arena | None:
-    """What is in both arenas; None has no bounds."""
+    """Return the intersection of both arenas; None has no bounds."""
     if a is None or b is None:
         return a or b
     return Arena(_each(max, a.low_m, b.low_m), _each(min, a.high_m, b.high_m))

@@ -1,7 +1,7 @@
-"""Commands with a gain: what the vehicle is commanded, and how fast the policy lets the margins shrink meanwhile.
+"""Commands with a gain: the vehicle's command, and how fast the policy lets the margins shrink meanwhile.
 
-The gain is said to the robot's own filter and sent to nobody. Whatever it is, the filter keeps what it keeps with the
-owner's (`docs/safety.md`, "Gains that a policy sets").
+The gain goes to the robot's own filter only and is not sent. For any gain, the filter keeps
+everything that it keeps with the configured one (`docs/safety.md`, "Gains that a policy sets").
 """
 
 from collections.abc import Callable
@@ -22,12 +22,13 @@ SENT = 4
 def filter_gained(
     decide: Callable[..., tuple[Any, FilterResult]], carry: Any, view: LocalView, nominal: Array
 ) -> tuple[Any, FilterResult]:
-    """One decision for commands [..., 5], by a filter for [..., 4]; its result has the command [..., 4] that is sent.
+    """Make one decision for commands [..., 5], by a filter for [..., 4]; its result has the command [...,
+    4] that is sent.
 
     Args:
         decide: that filter, (carry, view, nominal [..., 4], gain [...]) -> (carry, result).
         carry: its memory.
-        view: what the robots know.
+        view: view of the robots.
         nominal: [..., 5].
     """
     carry, result = decide(carry, view, nominal[..., :SENT], nominal[..., SENT])
@@ -35,9 +36,9 @@ def filter_gained(
 
 
 class GainedFilter(SafetyFilter):
-    """The filter for acceleration, yaw rate and gain [..., 5].
+    """Filter for acceleration, yaw rate and gain [..., 5].
 
-    Who moves the robot without a policy gives [..., 4]: then the owner's gain counts.
+    A source other than a policy gives [..., 4]: then the configured gain counts.
     """
 
     def __call__(  # type: ignore[override]

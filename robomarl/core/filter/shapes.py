@@ -1,7 +1,8 @@
-"""Whether what a filter is given has the shapes that it reads.
+"""Check that the arguments of a filter have the shapes that it reads.
 
-Numpy stretches most of what is too small without a word, and C reads where it is told to: a mate's place that is one
-number for all axes, or a memory that is shorter than the queue, would be filtered as if it were right.
+Numpy stretches most arrays that are too small silently, and C reads at the given address: a mate's
+place that is one number for all axes, or a memory that is shorter than the queue, would be filtered
+as if it were right.
 """
 
 from collections.abc import Iterator
@@ -30,8 +31,9 @@ HEARD = {
     "plan.stop_m": (3,),
 }
 SEEN = {"mask": (), "pos_m": (3,), "vel_m_s": (3,), "age_s": ()}
-"""What is read of a view, and its last axes; TURNED of differential drives only, and of HEARD and SEEN the axes after
-that of the team-mates or strangers."""
+"""Fields of a view that are read, with their last axes. TURNED is read of differential drives only.
+The axes of HEARD and SEEN come after that of the teammates or strangers.
+"""
 SENSED = tuple(f"sensed.strangers_{name}" for name in SEEN)
 
 

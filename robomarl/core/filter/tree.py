@@ -9,7 +9,7 @@ from robomarl.core.view import LocalView, Plan
 
 
 def as_double(view: LocalView) -> LocalView:
-    """What the filter reads, in numpy's double precision."""
+    """Return the view with the arrays that the filter reads in numpy's double precision."""
     own, heard = view.own, view.heard
     pos, vel, age = (np.asarray(x, float) for x in (own.pos_m, own.vel_m_s, own.age_s))
     mate_pos, mate_vel, mate_age = (np.asarray(x, float) for x in (heard.pos_m, heard.vel_m_s, heard.age_s))
@@ -25,7 +25,7 @@ def each(tree: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def both(a: Any, b: Any, pick: Callable[[Any, Any], Any]) -> Any:
-    """Nested NamedTuples of the same kind, with every pair of arrays made into one."""
+    """Combine two nested NamedTuples of one kind: every pair of arrays becomes one array."""
     if isinstance(a, tuple):
         return type(a)(*(both(x, y, pick) for x, y in zip(a, b, strict=True)))
     return pick(np.asarray(a), np.asarray(b))

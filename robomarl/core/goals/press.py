@@ -1,7 +1,8 @@
-"""What a filter keeps when its robot is pressed against something: a short simulation of the filter itself.
+"""Rest position of a robot that is pressed against a limit of its filter: a short simulation of the
+filter itself.
 
-The vehicle is what its file says: it does what it was commanded `delay_s` later. Resting distances come from here and
-not from formulas, so they are those of the filter that is installed.
+The vehicle behaves as its file says: it carries out each command `delay_s` later. Resting distances
+come from here and not from formulas, so they are those of the filter that is installed.
 """
 
 from collections import deque
@@ -14,29 +15,33 @@ from robomarl.core.geometry import quat_from_yaw
 from robomarl.core.view import Goal, Heard, LocalView, NothingSensed, Own, Plan
 
 PUSH_SHARE, TRACK_PER_S = 0.5, 3.0
-"""The policy wants this share of the largest speed towards the limit, and accelerates by so much of what is missing."""
+"""Share of the largest speed that the policy wants towards the limit, and its acceleration per missing
+speed [1/s].
+"""
 STILL_M, STILL_S, LONGEST_S = 0.005, 0.5, 30.0
-"""A robot that has moved by less than this for so long rests: errors that the filter learns move it by millimetres. The
-simulation ends with it, or at the longest."""
+"""Motion [m] within a time [s] below which a robot counts as at rest, because errors that the filter
+learns move it by millimetres; and the longest simulation [s]. The simulation ends at rest, or after
+the longest time.
+"""
 
 
 class Errors(NamedTuple):
-    """What estimates and messages are off, constant and towards each other: what keeps robots farthest apart."""
+    """Errors of estimates and messages, constant and towards each other: this keeps robots farthest apart."""
 
     share: float = 0.0
-    """Of the declared bounds of position and velocity error."""
+    """Share of the declared bounds of position and velocity error."""
     age_s: float = 0.0
     """Age of a teammate's message when it is read; rounded to whole periods."""
 
 
 def pressed_m(params: SafetyParams, places_m: np.ndarray, towards: np.ndarray, errors: Errors) -> np.ndarray:
-    """Where robots come to rest that are pushed against what their filters keep.
+    """Return the positions at which robots that are pushed against the limits of their filters come to rest.
 
     Args:
-        params: of each robot's filter; `min_mates` is the number of its teammates here.
+        params: parameters of each robot's filter; `min_mates` is the number of its teammates here.
         places_m: [N, 3] where the commanded points start, at rest, world frame [m].
         towards: [N, 3] unit vectors along which they are pushed; a differential drive faces that way.
-        errors: of what they know.
+        errors: errors of their estimates and messages.
 
     Returns:
         [N, 3] where their commanded points rest [m], without the errors.
@@ -82,7 +87,7 @@ class _Pressed:
         self.vel = self.vel + command * period_s
 
     def _view(self, pos: np.ndarray, vel: np.ndarray) -> LocalView:
-        """What all robots know; a differential drive is told of by its centre."""
+        """Return the view of all robots; a differential drive reports its centre."""
         count, ahead = len(pos), self._params.look_ahead_m * self._towards
         self._said.append((pos - ahead, vel, *map(np.asarray, self._carry.plan)))
         said = [part[self._mates] for part in self._said[0]]

@@ -13,8 +13,9 @@ from robomarl.core.goals.press import Errors, pressed_m
 from robomarl.core.hardware.vehicle import AnyVehicle
 
 PERIOD_S, AGE_S = 0.02, 0.04
-"""Of the figures of a vehicle's file: decisions at 50 Hz, and messages as old as two periods, the one in which they are
-sent and the one on their way."""
+"""Decision period [s] and message age [s] for a vehicle's file: decisions at 50 Hz, and messages as
+old as two periods, the one in which they are sent and the one on their way.
+"""
 FAR_M = 1e3
 """No wall."""
 
@@ -22,37 +23,38 @@ FAR_M = 1e3
 class RestDistances(NamedTuple):
     """Least distances [m] at which two robots both rest.
 
-    They are between the points that are commanded: the centres, or of differential drives the points in front of their
-    axles. The centres of two such robots that face the same way are as far apart.
+    They are between the points that are commanded: the centres, or for differential drives the points
+    in front of their axles. The centres of two such robots with equal heading are as far apart.
     """
 
     beside_m: float
-    """Of two robots at the same height, with errors at their declared bounds."""
+    """Distance of two robots at equal height, with errors at their declared bounds."""
     above_m: float | None
-    """Of two robots above each other, with the same errors; None for vehicles that drive."""
+    """Distance of two robots above each other, with errors at their declared bounds; None for vehicles that drive."""
 
     def needed_share(self, apart_m: np.ndarray) -> np.ndarray:
-        """[...] distance of two places over the resting distance in that direction; robots rest at both from 1 on.
+        """Return the distance [...] of two places over the resting distance in that direction; robots rest at
+        both from 1 on.
 
         Args:
-            apart_m: [..., 3] from one place to the other, world frame [m].
+            apart_m: [..., 3] from the first place to the second, world frame [m].
         """
         height = 0.0 if self.above_m is None else apart_m[..., 2] / self.above_m
         return np.hypot(np.hypot(apart_m[..., 0], apart_m[..., 1]) / self.beside_m, height)
 
 
 class Margins(NamedTuple):
-    """Least distances [m] of a robot that rests from what is fixed, with exact estimates: nearer than this none rests.
+    """Least distances [m] of a resting robot from fixed bodies, with exact estimates: none rests nearer than this.
 
     They are of the point that is commanded, as in `RestDistances`.
     """
 
     wall_m: float
-    """From a wall of the arena."""
+    """Distance from a wall of the arena."""
     floor_m: float | None
-    """From floor and ceiling of the arena; None for vehicles that drive."""
+    """Distance from floor and ceiling of the arena; None for vehicles that drive."""
     obstacle_m: float | None
-    """From the surface of an obstacle; None for a vehicle whose file has no `safety.clearance_m`."""
+    """Distance from the surface of an obstacle; None for a vehicle without `safety.clearance_m` in its file."""
 
 
 def vehicle_rest(vehicle: AnyVehicle) -> RestDistances:
@@ -70,11 +72,12 @@ def vehicle_margins(vehicle: AnyVehicle) -> Margins:
 
 
 def rest_distances(params: SafetyParams, age_s: float) -> RestDistances:
-    """The distances of a filter; what surrounds its robot (arena, obstacles, strangers, boards) does not count.
+    """Return the distances of a filter; the robot's surroundings (arena, obstacles, strangers, boards) do
+    not count.
 
     Args:
-        params: of the robots' filter.
-        age_s: of teammates' messages when they are read.
+        params: parameters of the robots' filter.
+        age_s: age of teammates' messages when they are read.
     """
     return _rest_distances(_bare(params), age_s)
 
@@ -105,13 +108,13 @@ def _margins(bare: SafetyParams) -> Margins:
 
 
 def _of_obstacle(bare: SafetyParams) -> float:
-    """Of one robot that is pushed at a large box."""
+    """Return the distance of one robot that is pushed at a large box."""
     box = Obstacle("box", (-FAR_M, -FAR_M, -FAR_M), (0.0, FAR_M, FAR_M))
     return _of_one(dataclasses.replace(bare, obstacles=(box,)), 0)
 
 
 def _of_two(bare: SafetyParams, axis: int, errors: Errors) -> float:
-    """Of two robots that are pushed at each other along an axis."""
+    """Return the distance of two robots that are pushed at each other along an axis."""
     towards = np.zeros((2, 3))
     towards[:, axis] = 1.0, -1.0
     places = -_start_m(bare) * towards
@@ -120,7 +123,7 @@ def _of_two(bare: SafetyParams, axis: int, errors: Errors) -> float:
 
 
 def _of_wall(bare: SafetyParams, axis: int) -> float:
-    """Of one robot that is pushed at the lowest wall across an axis."""
+    """Return the distance of one robot that is pushed at the lowest wall across an axis."""
     low = [-FAR_M] * 3
     low[axis] = 0.0
     arena = Arena((low[0], low[1], low[2]), (FAR_M, FAR_M, FAR_M))
@@ -128,7 +131,7 @@ def _of_wall(bare: SafetyParams, axis: int) -> float:
 
 
 def _of_one(params: SafetyParams, axis: int) -> float:
-    """Where a robot rests that is pushed at the plane through the origin, from its high side."""
+    """Return the rest position of one robot that is pushed at the plane through the origin, from its high side."""
     towards = np.zeros((1, 3))
     towards[:, axis] = -1.0
     pos = pressed_m(params, -_start_m(params) * towards, towards, Errors())
@@ -136,7 +139,7 @@ def _of_one(params: SafetyParams, axis: int) -> float:
 
 
 def _start_m(params: SafetyParams) -> float:
-    """Half of a distance at which the rows allow the speed of the push: what separation and braking take, and more."""
+    """Return half of a distance at which the rows allow the speed of the push: separation, braking distance, and more."""
     s, speed = params.safety, params.limits.speed_m_s
     braking_m = speed**2 / (2 * s.brake_m_s2) + speed * (s.delay_s + AGE_S + 1 / s.gain_per_s)
     return s.separation_m * s.downwash_ratio + params.look_ahead_m + braking_m

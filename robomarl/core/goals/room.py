@@ -1,4 +1,5 @@
-"""Whether robots can rest at their goals: inside the arena and its margin, clear of obstacles, clear of each other.
+"""Check that robots can rest at their goals: inside the arena and its margin, clear of obstacles,
+clear of each other.
 
 Every fault is words for people: which goal, which limit, both numbers.
 """
@@ -14,14 +15,14 @@ from robomarl.core.hardware.vehicle import Vector3
 
 AXES = "xyz"
 ROUNDING_M = 1e-3
-"""Of a resting distance: it is measured, and told, to a millimetre."""
+"""Tolerance [m] of a resting distance: it is measured, and reported, to a millimetre."""
 
 
 def goal_fault(params: SafetyParams, place_m: np.ndarray) -> str:
-    """Why a robot cannot rest at a place; "" if it can.
+    """Return the reason why a robot cannot rest at a place; "" if it can.
 
     Args:
-        params: of the robot's filter, whose arena and obstacles count.
+        params: parameters of the robot's filter, including arena and obstacles.
         place_m: [3] the goal, world frame [m].
     """
     if not np.isfinite(place_m).all():
@@ -32,7 +33,7 @@ def goal_fault(params: SafetyParams, place_m: np.ndarray) -> str:
 
 
 def box_fault(params: SafetyParams, place_m: np.ndarray) -> str:
-    """Why a place is outside the arena, without its margin: of what a team carries; "" if it is inside."""
+    """Return the reason why a place of a team's payload is outside the arena, without its margin; "" if it is inside."""
     if not np.isfinite(place_m).all():
         return f"{_place(place_m)} is not finite"
     if params.arena is None:
@@ -61,7 +62,7 @@ def _wall_fault(params: SafetyParams, place_m: np.ndarray) -> str:
 
 
 def _wall_margins(params: SafetyParams) -> tuple[float, float, float]:
-    """Along each axis [m]; a vehicle that drives has no floor to keep from."""
+    """Return the margin along each axis [m]; a vehicle that drives has no floor to keep from."""
     found = margins(params)
     return found.wall_m, found.wall_m, found.floor_m or 0.0
 
@@ -93,10 +94,10 @@ def _obstacle_fault(params: SafetyParams, place_m: np.ndarray) -> str:
 
 
 def spacing_faults(rest: RestDistances, goals_m: Mapping[str, np.ndarray]) -> list[str]:
-    """What is wrong with goals of teammates: those nearer to each other than two robots rest; the worst pair first.
+    """Return the faults of teammates' goals: pairs nearer to each other than two robots rest, the worst pair first.
 
     Args:
-        rest: of the robots' filter.
+        rest: resting distances of the robots' filter.
         goals_m: [3] each, by the name of the robot that is sent there.
     """
     found = []

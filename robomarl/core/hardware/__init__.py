@@ -1,1 +1,1 @@
-"""What a vehicle and a fleet are: reads and checks their files, nothing else."""
+"""Descriptions of vehicles and fleets: reads and checks their files, nothing else."""

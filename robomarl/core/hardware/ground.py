@@ -1,8 +1,9 @@
 """Vehicles that drive: omnidirectional robots and differential drives.
 
-Both are commanded by an acceleration in the plane. An omnidirectional robot makes it with its centre; a
-differential drive makes it with the look-ahead point, a fixed distance in front of its axle, whose
-acceleration follows from those of its wheels (`robomarl.core.filter.model.look_ahead`).
+Both are commanded by an acceleration in the plane. An omnidirectional robot makes it with its
+centre. A differential drive makes it with the look-ahead point, a fixed distance in front of its
+axle; the point's acceleration follows from those of its wheels
+(`robomarl.core.filter.model.look_ahead`).
 """
 
 import math
@@ -30,11 +31,11 @@ class OmniWheelConfig:
     """The wheels of an omnidirectional robot."""
 
     angles_rad: tuple[float, ...]
-    """Where each wheel is, counter-clockwise from the body's x axis; it drives across that direction."""
+    """Direction of each wheel, counter-clockwise from the body's x axis; it drives across that direction."""
     lever_m: Positive
-    """From the centre to each wheel's contact."""
+    """Distance from the centre to each wheel's contact."""
     radius_m: Positive
-    """Of each wheel."""
+    """Radius of each wheel."""
     speed_rad_s: Positive
     """Largest speed of a wheel under load."""
 
@@ -54,7 +55,7 @@ class KickerConfig:
     """The flat face in front of a soccer robot, and the plate behind it that kicks."""
 
     face_m: Positive
-    """From the centre forward to the face: the circle is cut off there."""
+    """Distance from the centre forward to the face: the circle is cut off there."""
     width_m: Positive
     """Width of the plate."""
     reach_m: Positive
@@ -76,12 +77,12 @@ class DriveConfig:
     wheel_speed_m_s: Positive
     """Largest speed of a wheel's rim."""
     look_ahead_m: Positive
-    """From the middle of the axle forward to the point that is commanded."""
+    """Distance from the middle of the axle forward to the point that is commanded."""
 
 
 @dataclass(frozen=True)
 class StopConfig:
-    """What a ground robot does on its own when commands stop coming."""
+    """Reaction of a ground robot on its own when commands stop coming."""
 
     stop_after_s: Positive
     """Without a command for this long it brakes to rest."""
@@ -89,7 +90,7 @@ class StopConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class GroundVehicle(VehicleBase):
-    """What both kinds have."""
+    """Common part of both kinds."""
 
     body: GroundBodyConfig
     on_command_loss: StopConfig
@@ -113,7 +114,7 @@ class OmniRobot(GroundVehicle):
     """None for robots that don't play."""
 
     def __post_init__(self) -> None:
-        """Check that the wheels can do what the limits allow, driving and turning together."""
+        """Check that the wheels reach everything that the limits allow, driving and turning together."""
         super().__post_init__()
         if len(self.wheels.angles_rad) < 3:
             raise ValueError("wheels.angles_rad must have 3 entries at least.")
@@ -139,10 +140,10 @@ class DifferentialDrive(GroundVehicle):
     drive: DriveConfig
 
     def __post_init__(self) -> None:
-        """Check that the wheels can do what the limits allow.
+        """Check that the wheels reach everything that the limits allow.
 
-        With a speed V of the look-ahead point, v^2 + (l w)^2 <= V^2: the faster wheel's v + w track / 2 is at most
-        V sqrt(1 + (track / 2 l)^2), and the yaw rate at most V / l.
+        With a speed V of the look-ahead point, v^2 + (l w)^2 <= V^2: the faster wheel's v + w track / 2 is
+        at most V sqrt(1 + (track / 2 l)^2), and the yaw rate at most V / l.
         """
         super().__post_init__()
         speed, ahead = self.limits.speed_m_s, self.drive.look_ahead_m

@@ -15,14 +15,14 @@ class Host(NamedTuple):
     """Parts of `host`."""
 
     user: str
-    """Empty: whom the ssh settings name, or this user."""
+    """Name of the user; empty: the one that the ssh settings name, or this user."""
     address: str
     """Name or IP address, without brackets."""
     port: int
-    """0: what the ssh settings say, or 22."""
+    """Number of the port; 0: the one of the ssh settings, or 22."""
 
     def ssh_words(self) -> list[str]:
-        """What comes behind the options of `ssh`, before the command."""
+        """Return the words between the options of `ssh` and the command."""
         port = ["-p", str(self.port)] if self.port else []
         return [*port, "--", f"{self.user}@{self.address}" if self.user else self.address]
 
@@ -31,7 +31,7 @@ def parse_host(text: str) -> Host:
     """Read `host` of a fleet file.
 
     Raises:
-        ValueError: it is none; one sentence that says what is wrong and what to write.
+        ValueError: it is no host; one sentence with the mistake and the allowed forms.
     """
     user, at, rest = text.rpartition("@")
     if at and not _USER.fullmatch(user):

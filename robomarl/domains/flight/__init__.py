@@ -1,4 +1,4 @@
-"""Teams of quadrotors, and the load on cables that some of them carry."""
+"""Teams of quadrotors, and the load on cables that some teams carry."""
 
 from robomarl.core.domain.base import Domain
 

@@ -1,4 +1,4 @@
-"""Robot soccer: two teams, a ball, and what each robot sees of them."""
+"""Robot soccer: two teams, a ball, and the observations of each robot."""
 
 from robomarl.core.domain.base import Domain
 

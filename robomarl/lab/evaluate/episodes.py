@@ -1,7 +1,7 @@
-"""Episodes side by side: a pilot moves all robots, and the kind of team counts what came of it as its `EpisodeScore`.
+"""Episodes side by side: a pilot moves all robots, and the team's `EpisodeScore` counts the results.
 
-Policies and filters are called once per decision for all episodes of a batch. Starts, weather and noise
-depend on the seed alone, so that two policies, two filters or two engines meet the same episodes.
+Policies and filters are called once per decision for all episodes of a batch. Starts, weather and
+noise depend on the seed alone, so two policies, two filters or two engines meet identical episodes.
 """
 
 import math
@@ -20,18 +20,18 @@ C = TypeVar("C")
 
 
 class Moves(Protocol):
-    """What moves all robots: a `robomarl.core.bundle.pilot.Pilot`, or one for each side of a game."""
+    """Interface of the pilot of all robots: a `robomarl.core.bundle.pilot.Pilot`, or one for each side of a game."""
 
     def init(self, view: LocalView) -> Any:
         """Memory before the first decision."""
         ...
 
     def step(self, carry: Any, view: LocalView) -> tuple[Any, Any]:
-        """One decision: the next memory, and a result whose `command` is sent."""
+        """Make one decision: return the next memory, and a result that holds the `command` to send."""
         ...
 
     def plan(self, carry: Any) -> Plan | None:
-        """What the filters committed to at the decision that left this memory."""
+        """Return the plan to which the filters committed at the decision that returned this memory."""
         ...
 
 
@@ -42,20 +42,20 @@ class Step(NamedTuple):
     after: Any
     """The world."""
     result: Any
-    """What was sent, as `Moves.step` says it."""
+    """Result of the decision, as returned by `Moves.step`."""
     contact: np.ndarray
     """[E] bool: the engine's own contact reading."""
 
 
 class EpisodeScore(ABC, Generic[C]):
-    """What a kind of team counts."""
+    """Counts of the episodes of one kind of team."""
 
     side_by_side = 256
     """Episodes at most."""
 
     @abstractmethod
     def start(self, num: int) -> C:
-        """All counts before the first decision of so many episodes."""
+        """Return all counts of `num` episodes before their first decision."""
 
     @abstractmethod
     def running(self, counts: C) -> np.ndarray:
@@ -67,10 +67,10 @@ class EpisodeScore(ABC, Generic[C]):
 
     @abstractmethod
     def row(self, step: Step, index: int) -> Any:
-        """What the log keeps of one decision of one episode."""
+        """Return the log entry of one decision of one episode."""
 
     def watched(self, counts: C) -> np.ndarray:
-        """[E] bool: to be watched for longer, over or not; what is counted then changes no other count."""
+        """Return [E] bool: True for episodes to watch longer, even if over; watching changes no other count."""
         return np.zeros(len(self.running(counts)), bool)
 
     def watch(self, counts: C, step: Step) -> C:
@@ -91,7 +91,7 @@ class EpisodeRunner(Generic[C]):
         self._pilot, self._sim, self._score, self._record = pilot, sim, score, record
         self._begun, self._seconds, self._wall_s = 0, 0.0, 0.0
         self.rows: list[Any] = []
-        """Of the recorded episode, as `EpisodeScore.row` says them."""
+        """Log entries of the recorded episode, as returned by `EpisodeScore.row`."""
 
     @property
     def realtime_factor(self) -> float:
@@ -99,7 +99,7 @@ class EpisodeRunner(Generic[C]):
         return self._seconds / self._wall_s if self._wall_s else 0.0
 
     def run(self, episodes: int, title: str, progress: bool = True) -> C:
-        """The counts of so many episodes."""
+        """Run `episodes` episodes and return their counts."""
         batches, steps = math.ceil(episodes / self._sim.num_envs), self._sim.scenario.max_steps
         hidden = None if progress else True
         with tqdm(total=batches * steps, unit="step", desc=title, leave=False, disable=hidden) as bar:
@@ -147,7 +147,7 @@ class EpisodeRunner(Generic[C]):
 
 
 def join(parts: list[Any], episodes: int) -> Any:
-    """Counts of several batches as one, cut to so many episodes."""
+    """Join the counts of several batches, cut to `episodes` episodes."""
     if not hasattr(parts[0], "_fields"):
         return np.concatenate(parts)[:episodes]
     return type(parts[0])(*(join(list(column), episodes) for column in zip(*parts, strict=True)))

@@ -11,7 +11,7 @@ from robomarl.lab.sim.batch import BatchSim
 
 
 def conditions_of(policy: FlownPolicy, scenario: Any, config: EvalConfig) -> dict[str, Any]:
-    """The JSON fields that say what was flown, and how."""
+    """Return the JSON fields that identify the policy, the scenario and the conditions of the evaluation."""
     return {
         "policy": policy.name,
         "scenario": scenario.name,
@@ -34,7 +34,7 @@ def evaluate(policy: FlownPolicy, scenario: Any, config: EvalConfig) -> Evaluati
 
 
 def evaluate_on(sim: BatchSim, policy: FlownPolicy, config: EvalConfig) -> Evaluation:
-    """`evaluate` in a simulation that has been made, on whatever plant; `config.sim` is no more than its name."""
+    """Run `evaluate` in an existing simulation, on any plant; `config.sim` only names it."""
     scenario = sim.scenario
     evaluated = simulation_of(scenario).evaluation
     score: TeamScore = needed(evaluated.score, scenario, "episodes of one policy, only matches")(scenario, config)

@@ -1,4 +1,4 @@
-"""`FloorPlan`: a picture of the floor from above, as games and teams on the ground are drawn; and films of them."""
+"""`FloorPlan`: drawing of the floor from above, for games and teams on the ground, and films of such drawings."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -12,15 +12,15 @@ SUFFIXES = (".gif", ".png")
 FPS = 10.0
 """Pictures of a film per second."""
 COLOURS = 64
-"""Of a film."""
+"""Number of colours of a film."""
 
 
 class FloorPlan:
-    """Draws with places in metres, x to the right and y upwards.
+    """Drawing with places in metres, x to the right and y upwards.
 
     Args:
-        low_m: lowest corner of what is drawn, x and y.
-        high_m: its highest corner.
+        low_m: lowest corner of the drawn area, x and y.
+        high_m: highest corner of the drawn area.
         pixels_per_m: scale.
         floor: colour of the floor.
     """
@@ -33,7 +33,7 @@ class FloorPlan:
         self._pen = ImageDraw.Draw(self.image)
 
     def pixels(self, place_m: Any) -> tuple[float, float]:
-        """Where a place [2 or more] is in the picture."""
+        """Return the pixel coordinates of a place [2 or more]."""
         return float(place_m[0] - self._low_x) * self._scale, float(self._high_y - place_m[1]) * self._scale
 
     def disc(self, place_m: Any, radius_m: float, **style: Any) -> None:
@@ -48,7 +48,7 @@ class FloorPlan:
         draw([left, top, right, bottom], **style)
 
     def line(self, start_m: Any, end_m: Any, fill: Any, width: int = 1) -> None:
-        """From a place to another."""
+        """Draw a line between two places."""
         self._pen.line([self.pixels(start_m), self.pixels(end_m)], fill=fill, width=width)
 
     def text(self, place_m: Any, words: str, fill: Any) -> None:
@@ -67,14 +67,14 @@ def check_suffix(file: Path) -> None:
 
 
 def write_film(file: Path, count: int, rate_hz: float, draw: Callable[[int], FloorPlan], speed_up: float = 1.0) -> None:
-    """Write a film of an episode, or of a .png one picture of its end.
+    """Write a film of an episode, or for a .png one picture of its end.
 
     Args:
         file: .gif or .png.
-        count: decisions of the episode.
-        rate_hz: of decisions.
+        count: number of decisions of the episode.
+        rate_hz: rate of the decisions.
         draw: number of a decision -> its picture.
-        speed_up: the film runs so many times faster.
+        speed_up: factor by which the film runs faster than the episode.
 
     Raises:
         UserError: another suffix, or the file can't be written.

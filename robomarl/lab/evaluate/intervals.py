@@ -1,4 +1,4 @@
-"""Intervals of what is counted: rates, means, and differences over the same episodes."""
+"""Confidence intervals of rates, means, and differences over paired episodes."""
 
 import math
 from typing import Any
@@ -16,9 +16,10 @@ def wilson(successes: int, trials: int) -> list[float]:
 
 
 def bootstrap(values: np.ndarray, resamples: int = 4000) -> list[float] | None:
-    """95 % interval of the mean of [E] values, one an episode; None where there are none, or the task has none.
+    """Return the 95 % interval of the mean of [E] values, one per episode; None if there are no values or
+    any is not finite.
 
-    The percentile bootstrap (Efron, 1979), with a fixed seed: the same values give the same interval.
+    The percentile bootstrap (Efron, 1979) has a fixed seed: equal values give an equal interval.
     """
     if not len(values) or not np.isfinite(values).all():
         return None
@@ -29,12 +30,12 @@ def bootstrap(values: np.ndarray, resamples: int = 4000) -> list[float] | None:
 
 
 def paired_difference(first: np.ndarray, second: np.ndarray, resamples: int = 4000) -> dict[str, Any]:
-    """Difference in success rate over the same episodes, with a 95 % bootstrap interval.
+    """Return the difference in success rate over paired episodes, with a 95 % bootstrap interval.
 
     Args:
         first: [E] bool, successes of one policy.
-        second: [E] bool, successes of the other in the same episodes.
-        resamples: of the episodes, with replacement.
+        second: [E] bool, successes of a second policy in identical episodes.
+        resamples: number of resamples of the episodes, with replacement.
     """
     gain = first.astype(float) - second.astype(float)
     return {

@@ -24,17 +24,17 @@ from robomarl.lab.sim.model.world import TeamWorld
 def simulation_of_model(
     model: Model, scenario: type, score: Any = None, film: Any = None, law: Any = None, **more: Any
 ) -> Simulation:
-    """The half of a domain that simulates.
+    """Return the simulating half of a domain.
 
     Args:
-        model: what the kind of team is.
+        model: `Model` of the kind of team.
         scenario: its dataclass, a `TeamScenario`.
-        score: (model, scenario) -> what counts its episodes; None: `ModelScore`.
-        film: (log, scenario, file), what draws an episode from above: its log is a list of `ModelFrame`, unless the
-            score keeps another; None: nothing does.
-        law: scenario -> `robomarl.lab.sim.law.Law`, a controller that nobody trained: `eval baseline` flies it, and
-            `robomarl train --imitate` begins with it; None: there is none.
-        more: what else `Simulation` has, or instead.
+        score: (model, scenario) -> counter of its episodes; None: `ModelScore`.
+        film: (log, scenario, file), draws an episode from above. Its log is a list of `ModelFrame`,
+            unless the score keeps another log. None: no film.
+        law: scenario -> `robomarl.lab.sim.law.Law`, an untrained controller: `eval baseline` flies it,
+            and `robomarl train --imitate` begins with it. None: there is no such controller.
+        more: additional fields of `Simulation`, or replacements of those made here.
     """
     score = score or ModelScore
     made = {
@@ -56,7 +56,7 @@ def simulation_of_model(
 
 
 def _of_law(model: Model, law: Any) -> dict[str, Any]:
-    """What a domain has by a controller that nobody trained."""
+    """Return the fields of `Simulation` that an untrained controller provides."""
     imitated = Imitated(
         law=lambda chosen: law,
         failed=model.ended,
@@ -72,13 +72,13 @@ class ModelFrame(NamedTuple):
     """One decision of one team, for films."""
 
     world: TeamWorld
-    """After it, [N, ...]."""
+    """World after the decision, [N, ...]."""
     active: np.ndarray
     """[N] bool: the filter changed the command."""
 
 
 class ModelScore(TeamScore):
-    """By the rules of a `Model`."""
+    """Score by the rules of a `Model`."""
 
     def __init__(self, model: Model, scenario: Any) -> None:
         """Take the rules."""
@@ -86,7 +86,7 @@ class ModelScore(TeamScore):
         self._model = model
 
     def failed(self, world: TeamWorld) -> np.ndarray:
-        """[E] bool: robots touched, or what the model calls a failure."""
+        """Return [E] bool: True if robots touched, or if the model reports a failure."""
         return self._model.ended(self.scenario, world)
 
     def succeeded(self, world: TeamWorld) -> np.ndarray:
@@ -105,7 +105,7 @@ class ModelScore(TeamScore):
         return ModelFrame(world, np.array(step.result.active[index]))
 
     def log(self, rows: list[Any]) -> list[Any] | None:
-        """All of them."""
+        """Return all rows, or None if there are none."""
         return rows or None
 
     def errors(self, world: TeamWorld) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""`make_pilot`: a policy behind the filter of a scenario's vehicle, whatever kind of team it is."""
+"""`make_pilot`: a policy behind the filter of a scenario's vehicle, for every kind of team."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from robomarl.lab.sim.model.upright_filter import FilterOnceUpright
 
 
 class NoFilter:
-    """What stands in for the safety filter where there shall be none: commands pass as they are."""
+    """Substitute for the safety filter in mode "off": commands pass unchanged."""
 
     def init(self, batch: tuple[int, ...] = ()) -> tuple:
         """No memory."""
@@ -30,12 +30,13 @@ class NoFilter:
 
 
 def make_pilot(policy: FlownPolicy, scenario: Any, mode: str) -> Pilot:
-    """The policy behind the filter of the scenario's vehicle, surroundings and rate.
+    """Return the policy behind the filter of the scenario's vehicle, surroundings and rate.
 
     Args:
-        policy: what moves the robots.
-        scenario: where.
-        mode: a name of `robomarl.lab.evaluate.evaluation.FILTERS`; "full" is "qp" until there is a certificate.
+        policy: policy that moves the robots.
+        scenario: scenario in which they move.
+        mode: a name of `robomarl.lab.evaluate.evaluate.FILTERS`; "full" is "qp" until there is a
+            certificate.
 
     Raises:
         UserError: the policy commands another kind of vehicle, or decides at another rate.

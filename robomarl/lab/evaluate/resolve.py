@@ -15,18 +15,20 @@ from robomarl.lab.train.policy_search.structured import LawRunPolicy, is_law, lo
 from robomarl.lab.train.stages.plan import is_staged
 
 BASELINE = "baseline"
-"""Of every kind of team that has a controller which nobody trained."""
+"""Name of the untrained controller, in every kind of team that has one."""
 
 
 def resolve_policy(name: str, scenario: str | None = None) -> tuple[FlownPolicy, Any]:
-    """The policy of that name, and the scenario to fly it in.
+    """Return the policy of that name, and the scenario to fly it in.
 
     Args:
-        name: a shipped bundle, the folder of a bundle or run, or a controller of the scenario's domain as `baseline`.
+        name: a shipped bundle, the folder of a bundle or run, or a controller of the scenario's domain
+            as `baseline`.
         scenario: name or path of another scenario than the policy's own.
 
     Raises:
-        UserError: nothing of that name, or a controller without a scenario, or with one whose domain has it not.
+        UserError: unknown name, a controller without a scenario, or a scenario of a domain that lacks
+            the controller.
     """
     if is_controller(name):
         if scenario is None:
@@ -38,7 +40,7 @@ def resolve_policy(name: str, scenario: str | None = None) -> tuple[FlownPolicy,
 
 
 def is_controller(name: str) -> bool:
-    """Whether some domain has a policy of that name that nobody trained."""
+    """Return True if some domain has an untrained controller of that name."""
     return any(name in simulation.controllers for simulation in halves("simulation"))
 
 
@@ -61,7 +63,7 @@ def own_scenario(policy: FlownPolicy, name: str) -> Any:
 
 
 def is_run(folder: Path) -> bool:
-    """Whether the folder is one that `robomarl train --out` made of one run."""
+    """Return True if `robomarl train --out` made the folder for one run."""
     return (folder / "config.json").is_file() and (folder / "scenario.json").is_file()
 
 

@@ -1,4 +1,4 @@
-"""What `robomarl eval` says of policies whose episodes succeed or do not: a row for each, and the table of them."""
+"""Rows of `robomarl eval` for policies with episodes that either succeed or fail, and the table of these rows."""
 
 from collections.abc import Mapping
 from typing import Any

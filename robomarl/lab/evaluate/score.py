@@ -1,4 +1,4 @@
-"""`TeamScore`: what is counted of teams that succeed or do not, one row per episode."""
+"""`TeamScore`: counts for teams with episodes that either succeed or fail, one row per episode."""
 
 import math
 from abc import abstractmethod
@@ -56,7 +56,7 @@ class Episodes(NamedTuple):
     last_rad: np.ndarray
     """... and the angle."""
     own: Any = ()
-    """What the kind of team counts besides, a NamedTuple of arrays [E, ...]."""
+    """Additional counts of the kind of team, a NamedTuple of arrays [E, ...]."""
 
 
 def start_episodes(count: int) -> Episodes:
@@ -70,7 +70,7 @@ def start_episodes(count: int) -> Episodes:
 
 
 def successes(done: Episodes) -> np.ndarray:
-    """[E] bool: the team arrived within the time, and nobody touched or left before or after."""
+    """Return [E] bool: True if the team arrived in time and the episode never failed, before or after the arrival."""
     return (done.arrived_step >= 0) & ~done.failed
 
 
@@ -80,9 +80,10 @@ def settled_errors_m(done: Episodes) -> np.ndarray:
 
 
 class TeamScore(EpisodeScore[Episodes]):
-    """What a kind of team says of its worlds [E, N, ...], and what is counted of that.
+    """Rules of a kind of team on its worlds [E, N, ...], and the counts that follow from them.
 
-    A world has `closest_m` [E, N], the least distance to a mate since the last decision, and `step` [E].
+    A world has `closest_m` [E, N], the least distance to a teammate since the last decision, and `step`
+    [E].
     """
 
     def __init__(self, scenario: Any) -> None:
@@ -95,7 +96,7 @@ class TeamScore(EpisodeScore[Episodes]):
 
     @abstractmethod
     def succeeded(self, world: Any) -> np.ndarray:
-        """[E] bool: the team has done what it is for, now."""
+        """Return [E] bool: True if the team meets its goal now."""
 
     @abstractmethod
     def reward(self, step: Step) -> np.ndarray:
@@ -163,7 +164,7 @@ class TeamScore(EpisodeScore[Episodes]):
         """Nothing."""
 
     def log(self, rows: list[Any]) -> Any:
-        """What `row` kept of one episode; None: nothing is."""
+        """Return the log built from the `row` results of one episode; None: there is no log."""
 
     def _too_close(self, world: Any) -> np.ndarray:
         """[E, N] bool: inside a team-mate's safety ellipsoid, which is taller than wide by the downwash ratio."""
@@ -173,7 +174,7 @@ class TeamScore(EpisodeScore[Episodes]):
         return (gap < safety.separation_m).any(-1)
 
     def figures(self, done: Episodes) -> Figures:
-        """The JSON fields of one policy's evaluation; what does not apply is null."""
+        """Return the JSON fields of one policy's evaluation; fields that do not apply are null."""
         success = successes(done)
         timed_out = ~done.failed
         decisions = done.steps.sum() * self.scenario.count

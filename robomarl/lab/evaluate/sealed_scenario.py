@@ -19,16 +19,16 @@ from robomarl.core.tables import merged
 from robomarl.lab.sim.scenario import Scenario, build_scenario
 
 VEHICLE = "vehicle"
-"""Key of a scenario whose file a bundle has in its contract."""
+"""Key of a scenario that names the vehicle file, which a bundle stores in its contract."""
 
 
 class Sealed(NamedTuple):
-    """A scenario as it is written down."""
+    """Scenario in its written form."""
 
     content: dict[str, Any]
     """Its keys; files are called as in `files`."""
     files: dict[str, bytes]
-    """Content of what it names by path."""
+    """Content of the files that the scenario names by path."""
 
 
 def sealed(scenario: Scenario) -> Sealed:
@@ -44,12 +44,13 @@ def sealed(scenario: Scenario) -> Sealed:
 
 
 def opened(content: dict[str, Any], where: str, find: Callable[[str], Path | None]) -> Any:
-    """The scenario, its files where they are now.
+    """Return the scenario, with the current paths of its files.
 
     Args:
         content: its keys.
-        where: the file that they are of, for errors.
-        find: path of a sealed file by its name; None where it was not sealed, and the path stays as it is written.
+        where: the file that holds the keys, for errors.
+        find: path of a sealed file by its name; None if it was not sealed, and the path stays as
+            written.
     """
     scenario = build_scenario(content, where)
     places = {key: find(name_of(key, file)) for key, file in scenario.named_files.items()}
@@ -94,7 +95,7 @@ def cached(name: str, content: bytes) -> Path:
 
 
 def name_of(key: str, file: str) -> str:
-    """What a file is called beside the scenario: `residual.npz` of the key `residual.file`."""
+    """Return the name of a file beside the scenario: `residual.npz` for the key `residual.file`."""
     return key.partition(".")[0] + Path(file).suffix
 
 

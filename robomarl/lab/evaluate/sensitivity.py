@@ -1,7 +1,8 @@
-"""How success depends on what is randomized: one parameter at a time is pinned to values within and beyond its range.
+"""Sensitivity of success to randomization: one parameter at a time is pinned to values within and
+beyond its range.
 
-Everything else stays as in training, and all points meet the same starts, goals and noise, so that what differs
-between two points of a parameter is that parameter.
+Everything else stays as in training, and all points meet identical starts, goals and noise.
+Differences between two points of a parameter therefore come from that parameter.
 """
 
 import dataclasses
@@ -18,14 +19,14 @@ from robomarl.lab.evaluate.variations import perturbed
 from robomarl.lab.sim.scenario import Scenario
 
 PLACES = (-0.5, 0.0, 0.5, 1.0, 1.5, 2.0)
-"""Where the points lie: 0 is the low end of the range in training, 1 the high end."""
+"""Positions of the points: 0 is the low end of the range in training, 1 the high end."""
 
 
 def sensitivity(policy: FlownPolicy, scenario: Scenario, config: EvalConfig) -> dict[str, list[dict[str, Any]]]:
-    """Success at every point, by parameter.
+    """Return the success at every point, by parameter.
 
     Args:
-        policy: what flies.
+        policy: the flown policy.
         scenario: its ranges in `randomize` are those of training.
         config: engine, filter, seed and number of episodes of each point.
 
@@ -50,7 +51,7 @@ def sensitivity(policy: FlownPolicy, scenario: Scenario, config: EvalConfig) -> 
 
 
 def varied(scenario: Scenario) -> list[str]:
-    """Parameters whose range is more than a point."""
+    """Return the parameters with a range that is wider than a point."""
     ranges = {name: getattr(scenario.randomize, name) for name in scenario.randomized}
     return [name for name, (low, high) in ranges.items() if high > low]
 

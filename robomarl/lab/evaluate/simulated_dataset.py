@@ -24,33 +24,34 @@ from robomarl.lab.evaluate.resolve import resolve_policy
 from robomarl.lab.evaluate.variations import perturbed
 
 PAUSE_S = 2.0
-"""Between two flights, by their stamps."""
+"""Least pause [s] between two flights, by their timestamps."""
 
 
 class FlightPlan(NamedTuple):
-    """What is flown."""
+    """Settings of the flights of a data set."""
 
     bundle: str
-    """By name or folder."""
+    """Bundle, by name or folder."""
     scenario: str = ""
-    """By name or path; by default the bundle's own."""
+    """Scenario, by name or path; by default the bundle's own."""
     perturb: tuple[str, ...] = ()
-    """As of `robomarl eval`."""
+    """Perturbations, as in `robomarl eval`."""
     episodes: int = 150
     seed: int = 0
     sim: str = "mujoco"
 
 
 def write_flights(plan: FlightPlan, file: Path, progress: Callable[[float], None] = lambda share: None) -> int:
-    """Fly and write; returns the rows.
+    """Fly and write the data set; return the number of rows.
 
     Args:
-        plan: what is flown.
-        file: to write; replaced when it is whole.
-        progress: told the share that is done.
+        plan: settings of the flights.
+        file: file to write; replaced when the data set is complete.
+        progress: called with the fraction that is done.
 
     Raises:
-        UserError: no bundle of that name, a scenario that it does not fit, or one without episodes of one policy.
+        UserError: no bundle of that name, a scenario that it does not fit, or one without episodes of
+            one policy.
     """
     policy, scenario = resolve_policy(plan.bundle, plan.scenario or None)
     if not isinstance(policy, Policy):
@@ -71,7 +72,7 @@ def write_flights(plan: FlightPlan, file: Path, progress: Callable[[float], None
 
 
 def fly(policy: Any, scenario: Any, plan: FlightPlan, progress: Callable[[float], None]) -> Iterator[dict[str, Any]]:
-    """Columns of one batch of flights after the other, by flight, then robot, then time."""
+    """Yield the columns of one batch of flights after another, sorted by flight, then robot, then time."""
     score: Any = needed(simulation_of(scenario).evaluation.score, scenario, "episodes of one policy, only matches")
     size, flown = batch_size(plan.episodes), 0
     sim = simulation_of(scenario).batch(scenario, plan.sim, size, plan.seed)
@@ -88,7 +89,9 @@ def fly(policy: Any, scenario: Any, plan: FlightPlan, progress: Callable[[float]
 
 
 def _batch(sim: Any, pilot: Any, score: Any, progress: Callable[[float], None]) -> tuple[dict[str, Any], np.ndarray]:
-    """Columns [T, E, N, ...] of a batch, and [T, E] where a flight is on; the row after a failure is one of it."""
+    """Return the columns [T, E, N, ...] of a batch, and [T, E] True while a flight is on, including the row after its
+    end.
+    """
     sim.reset()
     views, counts = sim.views(), score.start(sim.num_envs)
     carry, rows, on = pilot.init(views), [], []
@@ -117,7 +120,7 @@ def _row(views: Any, seen: np.ndarray, result: Any) -> dict[str, np.ndarray]:
 
 
 def _columns(rows: dict[str, Any], on: np.ndarray, number: np.ndarray, scenario: Any) -> dict[str, Any]:
-    """Of [T, E, N, ...] what is `on` [T, E], as columns [S, ...]."""
+    """Return the rows of [T, E, N, ...] for which `on` [T, E] is True, as columns [S, ...]."""
     steps, size, robots = rows["filtered"].shape
     order = (1, 2, 0)
     chosen = np.broadcast_to(on[..., None], (steps, size, robots)).transpose(order).reshape(-1)

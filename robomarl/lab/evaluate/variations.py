@@ -49,7 +49,7 @@ def covering(count: int) -> np.ndarray:
 
 
 def spelled_out(scenario: Any, changes: list[str] | tuple[str, ...]) -> list[str]:
-    """Changes with every name of a held-out variation replaced by what it changes."""
+    """Return the changes, with every name of a held-out variation replaced by its `NAME=VALUE` changes."""
     words = []
     for change in changes:
         variation = scenario.held_out.get(change)

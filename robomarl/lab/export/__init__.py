@@ -1,4 +1,4 @@
-"""A run becomes a bundle. Nothing is written unless the bundle does on this machine what the run did."""
+"""Export of a run as a bundle. Nothing is written unless the bundle reproduces the run's outputs on this machine."""
 
 import os
 import tempfile
@@ -37,7 +37,7 @@ from robomarl.lab.train.initial.weights_file import to_npz, without_critics
 __all__ = ["export_bundle", "policy_graph"]
 
 WEIGHTS_FILE = "weights.npz"
-"""What `train --init` starts from: `robomarl.lab.train.run.run_folder.read_weights` reads it."""
+"""Name of the weights file for `train --init`; `robomarl.lab.train.run.run_folder.read_weights` reads it."""
 
 
 def _check_trained(run: Trained) -> None:
@@ -58,17 +58,19 @@ def export_bundle(
     """Write the bundle of a run.
 
     Args:
-        run: what was trained; see `robomarl.lab.train.run.run_folder.load_run`.
-        out_dir: the bundle's folder. A bundle that is there is replaced, anything else is not touched.
+        run: the trained run; see `robomarl.lab.train.run.run_folder.load_run`.
+        out_dir: the bundle's folder. An existing bundle there is replaced, anything else is not
+            touched.
         name: name of the bundle; by default the run's.
         team_size: least and largest team; by default exactly the scenario's.
-        finish: takes the folder of the whole bundle before it is put in its place, as to fly and add figures.
-        recorded: what `record` gave of the run, where that is known.
+        finish: receives the folder of the complete bundle before it is put in its place, for example to
+            fly and add figures.
+        recorded: result of `record` for the run, if it is known.
 
     Raises:
-        UserError: ONNX and JAX differ by more than `golden.TOLERANCE` anywhere on the golden sequences, the
-            network can't be translated, the folder can't be written, or the run's team sees everything, as no
-            robot does. Nothing has been written then.
+        UserError: ONNX and JAX differ by more than `golden.TOLERANCE` anywhere on the golden sequences,
+            the network can't be translated, the folder can't be written, or the run's team sees
+            everything, as no robot does. Nothing has been written then.
     """
     target = Path(out_dir)
     check_target(target)
@@ -122,10 +124,12 @@ def bundle_files(
 
 
 def named_files(run: Trained) -> dict[str, bytes]:
-    """What the scenarios name by path, which `eval` opens and no robot; but for the vehicle, which is in the contract.
+    """Return the files that the scenarios name by path and that `eval` opens, without the vehicle, which
+    is in the contract.
 
     Raises:
-        UserError: the experts' scenarios name other files than the run's own: there is room for one of each.
+        UserError: the experts' scenarios name files that differ from the run's own; there is room for
+            one of each.
     """
     first, *others = (sealed(scenario).files for scenario in scenarios(run))
     if any(files != first for files in others):
@@ -146,7 +150,7 @@ def policy_graph(run: Trained, num_obs: int) -> bytes:
 
 
 def check_parity(bundle: Bundle) -> None:
-    """Compare what the bundle does with what the run did.
+    """Compare the outputs of the bundle with those of the run.
 
     Raises:
         UserError: names the worst element.

@@ -1,4 +1,4 @@
-"""Figures of a bundle's evaluation: chosen ones in the sealed card, all of them in `eval.json` beside it."""
+"""Figures of a bundle's evaluation: selected figures in the sealed card, all figures in `eval.json` beside it."""
 
 import json
 from collections.abc import Mapping
@@ -12,12 +12,12 @@ from robomarl.lab.export.model_card import model_card
 
 
 def add_figures(folder: Path, figures: Mapping[str, Any], command: str) -> None:
-    """Seal a bundle anew with the figures in its card, and write `eval.json` for its new id.
+    """Seal a bundle again with the figures in its card, and write `eval.json` for its new id.
 
     Args:
         folder: the bundle.
-        figures: what `robomarl eval --json` says of it.
-        command: the command that flies the same episodes again.
+        figures: its figures from `robomarl eval --json`.
+        command: the command that flies these episodes again.
     """
     plain = load_bundle(folder).contract
     card = model_card(replace(plain, files={}), figures).encode()

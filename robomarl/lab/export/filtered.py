@@ -23,29 +23,30 @@ Step = Callable[[dict[str, Any]], tuple[jax.Array, ...]]
 
 
 class Shapes(NamedTuple):
-    """Sizes of what goes into the graph."""
+    """Sizes of the graph's inputs."""
 
     num_obs: int
     """O, length of the observation."""
     num_mates: int
     """K, most team-mates of a robot."""
     carries: Mapping[str, tuple[int, ...]] = MappingProxyType({})
-    """Of the policy's memory by name, without batch."""
+    """Shapes of the policy's memory by name, without the batch axis."""
 
 
 def has_graph(params: SafetyParams, action: ActionSpec) -> bool:
-    """Whether there is such a graph: where nobody has to be sensed, for kinds of command that can have one."""
+    """Return True if the bundle has such a graph: no strangers to sense, and a kind of command that supports it."""
     return params.strangers is None and command_of(action).around is not None
 
 
 def filtered_graph(policy_fn: PolicyFn, shapes: Shapes, params: SafetyParams, around: Callable = as_it_is) -> bytes:
-    """The graph of policy and filter; `robomarl.core.bundle.filtered` says what its inputs and outputs are.
+    """Return the graph of policy and filter; `robomarl.core.bundle.filtered` documents its inputs and
+    outputs.
 
     Args:
         policy_fn: (carry, obs [B, O]) -> (carry, action [B, A]), pure.
-        shapes: sizes of what goes in.
-        params: of the filter.
-        around: how actions go through it; see `robomarl.core.domain.onboard.Command.around`.
+        shapes: sizes of the inputs.
+        params: parameters of the filter.
+        around: how actions go through the filter; see `robomarl.core.domain.onboard.Command.around`.
     """
     view, memory = blank_view(shapes.num_mates, batch=(1,)), initial_carry(params, (1,), np, "float32")
     obs = {"obs": np.zeros((1, shapes.num_obs), np.float32)}
@@ -86,7 +87,7 @@ def _finite(array: jax.Array) -> jax.Array:
 
 
 def _read(step: Step, seen: dict[str, np.ndarray], others: dict[str, np.ndarray]) -> list[str]:
-    """Names of what the filter reads of the view."""
+    """Return the names of the view's arrays that the filter reads."""
     names = list(seen)
     jaxpr = jax.make_jaxpr(lambda *values: step({**others, **dict(zip(names, values, strict=True))}))(*seen.values())
     used = needed(jaxpr.jaxpr)[1]

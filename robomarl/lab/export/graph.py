@@ -1,7 +1,9 @@
-"""A JAX function becomes an ONNX graph: its jaxpr is traced with a symbolic batch and translated op by op.
+"""Translation of JAX functions to ONNX: a jaxpr is traced with a symbolic batch and translated op by
+op.
 
-Thirty primitives are enough for dense, recurrent and attention networks. What depends on constants only is
-computed here. (`jax2onnx` gives the same graph, and 22 more packages and ten seconds before the first one.)
+Thirty primitives are enough for dense, recurrent and attention networks. Values that depend on
+constants only are computed here. (`jax2onnx` gives an equal graph, but needs 22 more packages and
+ten seconds before the first one.)
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""The card of a bundle, `README.md`: what a person wants to know before flying it, from its contract and evaluation."""
+"""The card of a bundle, `README.md`: facts to know before flying it, from its contract and evaluation."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -22,11 +22,11 @@ FIGURES = {
 
 
 def model_card(contract: Contract, figures: Mapping[str, Any] | None = None) -> str:
-    """Markdown: what the policy does, in which conditions, what it must not be used for, and its numbers.
+    """Return Markdown: the policy's task, its conditions, its excluded uses, and its numbers.
 
     Args:
-        contract: of the bundle.
-        figures: what `robomarl eval --json` says of it; the card has none without them.
+        contract: contract of the bundle.
+        figures: its figures from `robomarl eval --json`; without them the card has none.
     """
     parts = [
         f"# {contract.name}",
@@ -121,7 +121,7 @@ def ranges(contract: Contract) -> list[tuple[str, str, str]]:
 
 
 def not_for(contract: Contract) -> list[str]:
-    """What the contract gives no reason to trust it with."""
+    """Return the uses that the contract does not support."""
     where = "outside the arena above, or " if contract.safety.arena is not None else ""
     return [
         "use without the safety filter: the policy alone was not shown to keep its distance",
@@ -146,7 +146,7 @@ def team(contract: Contract) -> str:
 
 
 def resets(contract: Contract) -> list[str]:
-    """What makes a memory start anew, over all memories."""
+    """Return the events that reset a memory, over all memories."""
     return sorted({event for carry in contract.carries for event in carry.reset_on}) or ["nothing"]
 
 

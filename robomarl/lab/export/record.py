@@ -1,4 +1,4 @@
-"""What a run says about itself, and golden sequences out of its training environment."""
+"""Contract of a run, and golden sequences recorded in its training environments."""
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
@@ -30,13 +30,13 @@ from robomarl.lab.sim.filter_params import safety_params
 from robomarl.lab.sim.scenario import Scenario
 
 SEQUENCES, STEPS = 2, 75
-"""What is recorded in each environment; the same ones for the same run."""
+"""Number of sequences recorded in each environment, and decisions of each sequence; equal for equal runs."""
 GAP_PERIODS = 5
 """Decisions that may fail to come before every memory starts again."""
 
 
 class Stats(Protocol):
-    """What the network's input looked like in training, [O] each."""
+    """Statistics of the network's input in training, [O] each."""
 
     @property
     def mean(self) -> np.ndarray: ...  # noqa: D102
@@ -49,7 +49,7 @@ class Stats(Protocol):
 
 
 class Trained(Protocol):
-    """What export needs of a run (`robomarl.lab.train.run.run_folder.Run` has it)."""
+    """Interface of a run for export (`robomarl.lab.train.run.run_folder.Run` has it)."""
 
     @property
     def name(self) -> str: ...  # noqa: D102
@@ -67,7 +67,7 @@ class Trained(Protocol):
     def averaged(self) -> tuple[str, ...]: ...  # noqa: D102
     @property
     def experts(self) -> "Sequence[Trained]":
-        """Runs whose actors are in `policy_fn` too, each for its scenario."""
+        """Additional runs: `policy_fn` contains the actor of each, for its scenario."""
         ...
 
     @property
@@ -100,7 +100,7 @@ def carry_shapes(run: Trained) -> dict[str, tuple[int, ...]]:
 
 
 def observation_of(run: Trained, env: Any) -> ObservationSpec:
-    """What the policy sees: what the environment shows, unless the run says that it sees something else."""
+    """Return the run's own observation if it declares one, else the environment's."""
     return getattr(run, "observation", env.observation)
 
 
@@ -110,7 +110,7 @@ def record(run: Trained) -> Recorded:
 
 
 def scenarios(run: Trained) -> list[Scenario]:
-    """Where its actors were trained."""
+    """Return the scenarios in which the run's actors were trained."""
     return [run.scenario, *(other.scenario for other in run.experts)]
 
 
@@ -157,10 +157,10 @@ def _world(state: State) -> Any:
 
 
 def contract_of(run: Trained, name: str, team_size: tuple[int, int] | None = None) -> Contract:
-    """The contract of a run, its files still to be named.
+    """Return the contract of a run, still without its files.
 
     Args:
-        run: what was trained.
+        run: the trained run.
         name: name of the bundle.
         team_size: least and largest team; by default exactly the scenario's.
     """
@@ -195,7 +195,7 @@ def _training(run: Trained) -> Training:
 
 
 def actions_seen(action: np.ndarray) -> tuple[Seen, ...]:
-    """What every element of recorded actions [..., A] was."""
+    """Return least, largest, mean and standard deviation of every element of recorded actions [..., A]."""
     flat = action.reshape(-1, action.shape[-1]).astype(np.float64)
     stats = zip(flat.min(0), flat.max(0), flat.mean(0), flat.std(0), strict=True)
     return tuple(Seen(*map(float, row)) for row in stats)

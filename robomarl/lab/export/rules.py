@@ -1,4 +1,4 @@
-"""One rule for each JAX primitive that is translated: what ONNX operators it becomes."""
+"""One rule for each translated JAX primitive: the ONNX operators that replace it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +16,7 @@ ELEMENTWISE = {
     "gt": "Greater", "lt": "Less", "ge": "GreaterOrEqual", "le": "LessOrEqual", "eq": "Equal",
     "and": "And", "or": "Or", "not": "Not",
 }  # fmt: skip
-"""Primitives that are one ONNX operator with the same arguments, and broadcast like numpy."""
+"""Primitives that correspond to one ONNX operator with identical arguments, and that broadcast like numpy."""
 
 
 def dims(equation: Any) -> list[Any]:
@@ -124,7 +124,9 @@ def _concatenate(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
 
 
 def _stack(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
-    """From jax 0.11 on; before, it traced as a concatenation of arrays with one more axis."""
+    """Translate `stack`, a primitive since jax 0.11; earlier versions trace a concatenation of arrays with one more
+    axis.
+    """
     axis = equation.params["axis"]
     full = [_full(graph, equation, values, i) for i in range(len(values))]
     parts = [graph.emit("Unsqueeze", [value, graph.ints([axis])])[0] for value in full]
@@ -132,7 +134,7 @@ def _stack(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
 
 
 def _unstack(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
-    """The other way round."""
+    """Translate `unstack`, the inverse of `stack`."""
     axis, count = equation.params["axis"], len(equation.outvars)
     parts = graph.emit("Split", [_full(graph, equation, values), graph.ints([1] * count)], count, axis=axis)
     return [graph.emit("Squeeze", [part, graph.ints([axis])])[0] for part in parts]

@@ -15,7 +15,7 @@ DTYPES = {
     "bool": TensorProto.BOOL,
 }
 BATCH = "batch"
-"""Name of the axis whose size is not known."""
+"""Name of the axis of unknown size."""
 
 
 class Constant:
@@ -35,14 +35,14 @@ class Graph:
         self.whole: set[str] = set()
         """Names of tensors that are known to have the shape that JAX says they have."""
         self._made: dict[tuple, list[str]] = {}
-        """What was computed already, by operator, inputs and attributes: nothing is computed twice."""
+        """Results computed so far, by operator, inputs and attributes; nothing is computed twice."""
         self._constants: dict[tuple, str] = {}
         self.loops = 0
         """Loops in it so far."""
         self._batch_from = batch_from
         self._batch: str | None = None
         self.label = ""
-        """Of a loop's body; it makes names unique."""
+        """Prefix for the names in a loop's body; it makes them unique."""
 
     def inside(self) -> "Graph":
         """The body of a loop: it sees the values of this graph, and keeps its nodes to itself."""
@@ -62,7 +62,9 @@ class Graph:
         return self._made[key]
 
     def own(self, name: str) -> str:
-        """The value under a name of its own: what leaves a body must be made in it, and leave it once."""
+        """Return the value under a name of its own: a value that leaves a body must be made in the body, and leave it
+        once.
+        """
         self.nodes.append(helper.make_node("Identity", [name], [f"{self.label}own_{len(self.nodes)}"]))
         return self.nodes[-1].output[0]
 

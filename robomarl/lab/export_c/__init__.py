@@ -21,10 +21,10 @@ __all__ = ["CActor", "export_c"]
 
 @dataclass(frozen=True)
 class CActor:
-    """What was written."""
+    """Result of an export to C."""
 
     id: str
-    """Of the bundle."""
+    """Id of the bundle."""
     name: str
     """How files and functions begin."""
     files: tuple[Path, ...]
@@ -33,15 +33,16 @@ class CActor:
 
 
 def export_c(bundle_dir: str | Path, out_dir: str | Path) -> CActor:
-    """Write the C actor of a bundle, and try it where there is a compiler.
+    """Write the C actor of a bundle, and test it if there is a compiler.
 
     Args:
         bundle_dir: name or folder of a bundle, which is checked first, golden values included.
-        out_dir: folder of the files; files of an earlier export are replaced, anything else is not touched.
+        out_dir: folder of the files; files of an earlier export are replaced, anything else is not
+            touched.
 
     Raises:
-        UserError: the bundle is not sound, an operator is not translated, a file of somebody else is in the way, or
-            the compiled actor differs from the bundle.
+        UserError: the bundle is not sound, an operator is not translated, a file from another source is
+            in the way, or the compiled actor differs from the bundle.
     """
     bundle = load_policy(bundle_dir).bundle
     name, target = symbol(bundle.contract.name), Path(out_dir)

@@ -1,4 +1,4 @@
-"""The written files compiled and run on this machine: does the actor do what the bundle does, how large is it."""
+"""Compilation and test of the written files on this machine: parity with the bundle, and sizes."""
 
 import os
 import re
@@ -15,7 +15,7 @@ FLAGS = ("-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic")
 
 @dataclass(frozen=True)
 class ActorFigures:
-    """What the golden test and the compiler say."""
+    """Results of the golden test and of the compiler."""
 
     parity_max: float
     """Largest difference of an action element from the golden values, in its unit."""
@@ -36,12 +36,12 @@ def find_compiler() -> str | None:
 
 
 def measure(folder: Path, name: str, compiler: str) -> ActorFigures:
-    """Compile the files in a folder, run the golden test and look at the object.
+    """Compile the files in a folder, run the golden test and read the sizes of the object file.
 
     Args:
-        folder: what `export_c` wrote.
-        name: how the files begin.
-        compiler: path of one that takes the options of gcc.
+        folder: folder that `export_c` wrote.
+        name: prefix of the file names.
+        compiler: path of a compiler that accepts the options of gcc.
 
     Raises:
         UserError: it does not compile, or the actor differs from the bundle.
@@ -59,7 +59,7 @@ def measure(folder: Path, name: str, compiler: str) -> ActorFigures:
 
 
 def _sizes(build: Path, name: str) -> tuple[int, int]:
-    """Bytes of program with constants, and of what is written, as `size` of the binutils counts them."""
+    """Return the bytes of program with constants (text), and of data and bss, as `size` of the binutils counts them."""
     text, data, bss = map(int, _run(["size", f"{name}.o"], str(build)).splitlines()[1].split()[:3])
     return text, data + bss
 

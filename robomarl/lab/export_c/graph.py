@@ -1,4 +1,4 @@
-"""What a bundle's ONNX graph computes for one robot: its nodes, every tensor's shape, and what is constant in it."""
+"""The ONNX graph of a bundle for one robot: its nodes, the shape of every tensor, and its constants."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,19 +26,18 @@ class OneRobot:
     """Name -> shape, without the batch."""
     outputs: dict[str, tuple[int, ...]]
     nodes: tuple[Operation, ...]
-    """In the order of computation; those whose outputs are constant are left out."""
+    """Operations in the order of computation, without those that have constant outputs."""
     constants: dict[str, np.ndarray]
     """Every tensor that does not depend on the inputs."""
     shapes: dict[str, tuple[int, ...]]
-    """Of all the others, batch included."""
+    """Shapes of the inputs and of all computed tensors, batch included."""
     types: dict[str, np.dtype]
 
 
 def one_robot(content: bytes) -> OneRobot:
-    """Read a graph that `robomarl.core.bundle.onnx_check` has let pass.
+    """Read a graph that `robomarl.core.bundle.onnx_check` has accepted.
 
-    The shapes are those that onnxruntime finds: it computes every tensor once, and what it finds of constants is what
-    they are.
+    Shapes and constants are those that onnxruntime finds when it computes every tensor once.
     """
     model = onnx.load_from_string(content)
     graph = model.graph

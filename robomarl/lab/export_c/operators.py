@@ -1,4 +1,4 @@
-"""ONNX operators as C: what each says of its inputs is in https://onnx.ai/onnx/operators."""
+"""Translation of ONNX operators to C; https://onnx.ai/onnx/operators defines the operators."""
 
 from collections.abc import Callable
 
@@ -49,7 +49,8 @@ EXPRESSIONS: dict[str, str] = {
     "Or": "{0} != 0.0f || {1} != 0.0f ? 1.0f : 0.0f",
     "Where": "{0} != 0.0f ? {1} : {2}",
 }
-"""Element by element; truth is 1. What is not a number is refused before the first of them."""
+"""C expressions of the element-wise operators; true is 1. Inputs that are not finite are rejected before the first one.
+"""
 REDUCTIONS = {"ReduceSum": "+=", "ReduceMean": "+=", "ReduceMax": ">", "ReduceMin": "<"}
 SAME = ("Identity", "Cast")
 """A cast between numbers and truth needs nothing: truth is 1 and 0."""
@@ -228,4 +229,4 @@ MOVES: dict[str, Callable[[Translator, Operation, np.ndarray], list[np.ndarray]]
     "Expand": Translator._expand,
     "Transpose": Translator._transpose,
 }
-"""What only says where numbers are."""
+"""Operators that only rearrange elements."""

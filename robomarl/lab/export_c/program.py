@@ -1,7 +1,7 @@
-"""The C program under construction: what is computed in which order, and where in memory each value lies.
+"""The C program under construction: the order of computation, and the place of each value in memory.
 
-A value is an array of C and, for each of its elements, the place of it there: a slice, a transposition or a broadcast
-is other places in the same array, and costs nothing.
+A value is an array of C and the place of each of its elements in that array. A slice, a
+transposition or a broadcast is a different set of places in an unchanged array, and costs nothing.
 """
 
 import re
@@ -30,7 +30,7 @@ class Value:
 
     @property
     def is_memory(self) -> bool:
-        """Whether it is read from the memory, which the last lines write."""
+        """Return True if the value is read from the memory, which the last lines write."""
         return self.base.startswith("memory->")
 
 
@@ -42,7 +42,7 @@ class Program:
         self.constants: dict[str, np.ndarray] = {}
         """float32 arrays by name."""
         self.tables: dict[str, np.ndarray] = {}
-        """Places by name, for what no short expression says."""
+        """Tables of places by name, for places that no short expression describes."""
         self._sizes: list[int] = []
         self._lines: list[str] = []
         self._known: dict[tuple, str] = {}
@@ -54,7 +54,7 @@ class Program:
         return Value(name, np.arange(flat.size).reshape(flat.shape))
 
     def buffer(self, shape: tuple[int, ...]) -> Value:
-        """Room for a tensor in the workspace, as long as it is needed."""
+        """Reserve room for a tensor in the workspace, during its use."""
         size = int(np.prod(shape))
         self._sizes.append(size)
         return Value(f"@{len(self._sizes) - 1}", np.arange(size).reshape(shape))
@@ -72,7 +72,7 @@ class Program:
         return f"{value.base}[{self._place(value.index.reshape(-1))}]"
 
     def contiguous(self, value: Value) -> tuple[str, int]:
-        """Array and first place of a value whose elements follow each other; it is copied where they do not."""
+        """Return array and first place of a value with consecutive elements; any other value is copied first."""
         flat = value.index.reshape(-1)
         if not np.array_equal(flat, flat[0] + np.arange(flat.size)):
             value = self.copy(value)
@@ -80,19 +80,21 @@ class Program:
         return value.base, int(flat[0])
 
     def copy(self, value: Value) -> Value:
-        """The same numbers in a buffer of their own."""
+        """Copy the numbers of a value to a buffer of their own."""
         out = self.buffer(value.shape)
         self.loop(value.index.size, f"{self.at(out)} = {self.at(value)};")
         return out
 
     def placed(self) -> tuple[list[str], int]:
-        """The lines with every buffer in its place, and the floats of the workspace; buffers share what they can."""
+        """Return the lines with every buffer in its place, and the size of the workspace in floats; buffers share
+        memory.
+        """
         starts, size = self._places()
         lines = [_BUFFER.sub(lambda m: f"work[{starts[int(m[1])]} + ", line) for line in self._lines]
         return [re.sub(r"(?<=[\[ ])0 \+ ", "", line) for line in lines], size
 
     def _places(self) -> tuple[dict[int, int], int]:
-        """Where each buffer begins: the first gap among those that are needed at the same time."""
+        """Return the start of each buffer, in the first gap between buffers needed at that time, and the size of all."""
         used: dict[int, tuple[int, int]] = {}
         for t, line in enumerate(self._lines):
             for number in map(int, _BUFFER.findall(line)):

@@ -12,7 +12,7 @@ from robomarl.lab.export_c.operators import Translator
 from robomarl.lab.export_c.program import Program, Value, table_type
 
 MARK = "/* Written by robomarl export --target c"
-"""How every file begins; what begins otherwise is not overwritten."""
+"""First words of every written file; a file that begins otherwise is not overwritten."""
 
 
 def symbol(name: str) -> str:
@@ -34,11 +34,11 @@ def actor(bundle: Bundle) -> str:
 
 
 def functions(name: str, graph: OneRobot, where: str) -> str:
-    """Weights, workspace and functions of an actor, whose header declares the type of its memory.
+    """Return weights, workspace and functions of an actor; its header declares the type of its memory.
 
     Args:
-        name: how its functions begin.
-        graph: what it computes.
+        name: prefix of its function names.
+        graph: computation of the actor.
         where: the graph's file, for errors.
 
     Raises:
@@ -68,7 +68,7 @@ def functions(name: str, graph: OneRobot, where: str) -> str:
 
 
 def header(bundle: Bundle) -> str:
-    """The header: sizes, rate, functions, and what every number is."""
+    """Return the header: sizes, rate, functions, and the meaning of every number."""
     contract, name = bundle.contract, symbol(bundle.contract.name)
     graph = one_robot(bundle.files[POLICY_FILE])
     big = name.upper()

@@ -1,8 +1,9 @@
-"""Policies from elsewhere become sealed bundles: ONNX, TorchScript, and checkpoints of seven trainers.
+"""Import of foreign policies as sealed bundles: ONNX, TorchScript, and checkpoints of seven trainers.
 
-What a file computes is written once more in JAX, with the wiring of its `contract.toml` around it; from there on it is
-exported as a run is: golden flights in the scenario, the same graph operators, the same checks. Nothing is written
-unless the sealed bundle does what the framework of the file does.
+The computation of a file is rewritten in JAX, with the wiring of its `contract.toml` around it.
+From there on it is exported like a run: golden flights in the scenario, equal graph operators,
+equal checks. Nothing is written unless the sealed bundle reproduces the outputs of the file's own
+framework.
 """
 
 import hashlib
@@ -34,20 +35,20 @@ MAX_BYTES = 256 * 2**20
 def import_bundle(
     file: str | Path, contract_file: str | Path, out_dir: str | Path, name: str = ""
 ) -> tuple[Bundle, float]:
-    """Make a bundle of a policy that was trained elsewhere.
+    """Make a bundle of a policy that was trained with another framework.
 
     Args:
         file: ONNX, TorchScript, or a state dict as a PyTorch checkpoint or safetensors.
-        contract_file: what the file does not say; see `ContractFile`.
-        out_dir: the bundle's folder; as `export_bundle` takes it.
-        name: of the bundle; by default that of its folder.
+        contract_file: facts that the file does not state; see `ContractFile`.
+        out_dir: the bundle's folder, as in `export_bundle`.
+        name: name of the bundle; by default that of its folder.
 
     Returns:
         The bundle, and its largest difference from the file's own framework on random observations.
 
     Raises:
-        UserError: what the file or the contract has wrong, by key; or the two compute different commands. Nothing has
-            been written then.
+        UserError: an error in the file or in the contract, by key; or bundle and file compute different
+            commands. Nothing has been written then.
     """
     source, toml, target = Path(file), Path(contract_file), Path(out_dir)
     check_target(target)
@@ -80,15 +81,15 @@ def import_bundle(
 
 
 def read_policy(file: Path, contract: ContractFile, beside: Path = Path()) -> ForeignPolicy:
-    """Read a policy by what its file is, whatever it is called.
+    """Read a policy by the kind of its file, regardless of the file name.
 
     Args:
         file: the file.
-        contract: what the file does not say.
-        beside: folder of the contract, from which its paths are.
+        contract: facts that the file does not state.
+        beside: folder of the contract; its paths are relative to this folder.
 
     Raises:
-        UserError: no such file, none of the kinds, or what the readers of the kinds say.
+        UserError: no such file, an unknown kind, or an error of the reader of its kind.
     """
     if not file.exists():
         raise UserError(f"{file}: there is no such file; name one of {KINDS}.")
@@ -128,10 +129,11 @@ def check_keys(contract: ContractFile, kind: str, file: Path) -> None:
 
 
 def read_layers(file: Path, kind: str, contract: ContractFile, beside: Path) -> ForeignPolicy:
-    """The policy of a state dict, whose layout the contract names; arguments as `read_policy` and `kind_of`.
+    """Return the policy of a state dict with the layout that the contract names; arguments as
+    `read_policy` and `kind_of`.
 
     Raises:
-        UserError: the contract names none, or what `read_state_dict` and `read_layout` say.
+        UserError: the contract names no layout, or an error of `read_state_dict` or `read_layout`.
     """
     from robomarl.lab.foreign.checkpoint.stable_baselines import read_vec_normalize
     from robomarl.lab.foreign.graph.metadata import check_metadata
@@ -152,7 +154,7 @@ def read_layers(file: Path, kind: str, contract: ContractFile, beside: Path) -> 
 
 
 def _layout(weights: dict[str, np.ndarray], file: Path) -> str:
-    """The layout of weights whose names only one trainer gives.
+    """Return the layout of weights with names that only one trainer gives.
 
     Raises:
         UserError: several trainers, or none, give such names.
@@ -170,7 +172,7 @@ def _layout(weights: dict[str, np.ndarray], file: Path) -> str:
 
 
 def check_sizes(foreign: ForeignPolicy, wiring: Wiring, file: Path, toml: Path) -> None:
-    """Compare the lengths of what the policy reads and writes with the contract's.
+    """Compare the numbers of inputs and outputs of the policy with the contract's.
 
     Raises:
         UserError: one differs, or there are two normalizers.
@@ -195,7 +197,7 @@ def check_sizes(foreign: ForeignPolicy, wiring: Wiring, file: Path, toml: Path) 
 
 
 def observation_spec(contract: ContractFile, usual: ObservationSpec) -> ObservationSpec:
-    """What the observation is made of.
+    """Return the specification of the observation.
 
     Raises:
         UserError: a field that is not known.
@@ -206,7 +208,7 @@ def observation_spec(contract: ContractFile, usual: ObservationSpec) -> Observat
 
 
 def recipe(file: Path, contract: ContractFile, foreign: ForeignPolicy) -> ImportRecipe:
-    """Where the policy comes from, for the bundle."""
+    """Return the origin of the policy, for the bundle."""
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
     algorithm = f"{contract.layout or 'elsewhere'}, imported from {file.name}"
     return ImportRecipe(algorithm, file.name, digest, to_dict(contract), foreign.framework)

@@ -1,6 +1,8 @@
-"""PyTorch's operators in JAX, as graphs of TorchScript call them: arguments by place, in PyTorch's order.
+"""PyTorch's operators in JAX, as graphs of TorchScript call them: arguments by position, in PyTorch's
+order.
 
-What each does is in https://docs.pytorch.org/docs/stable/torch.html and `native_functions.yaml` there.
+Each operator is defined in https://docs.pytorch.org/docs/stable/torch.html and
+`native_functions.yaml` there.
 """
 
 import operator
@@ -101,7 +103,7 @@ def _gru(x: Any, h: Any, flat: Any, *how: Any) -> Any:
 
 
 def _lstm(x: Any, hx: Any, flat: Any, *how: Any) -> Any:
-    """As `_gru`; hx is the hidden state and the cell."""
+    """Run LSTM layers, with the arguments of `_gru`; hx is the hidden state and the cell."""
     biases, *_, first = how
     _plain(how[4])
     x, after = (jnp.swapaxes(x, 0, 1) if first else x), []
@@ -184,7 +186,7 @@ PLAIN: dict[str, Operator] = {
     "ne": lambda x, y: not _equal(x, y) if not _is_array(x) else x != y,
     "size": lambda x, axis=None: list(x.shape) if axis is None else x.shape[axis],
 }
-"""What code asks of shapes; all of it is known when the graph is read."""
+"""Operators on shapes and other plain values; all of these are known when the graph is read."""
 NUMBERS: dict[str, Operator] = {
     **{
         name: getattr(jnp, name)
@@ -209,4 +211,4 @@ NUMBERS: dict[str, Operator] = {
     },
 }
 OPERATORS: dict[str, Operator] = {**PLAIN, **SHAPES, **ACTIVATIONS, **NUMBERS}
-"""By name; those with an underscore behind it, which write into their input, are taken for those without."""
+"""Operators by name; a name with a trailing underscore, which writes into its input, is read as the name without it."""

@@ -1,4 +1,4 @@
-"""`contract.toml`: what the file of a policy from elsewhere does not say of itself, as frozen dataclasses."""
+"""`contract.toml`: facts that the file of a foreign policy does not state, as frozen dataclasses."""
 
 import tomllib
 from dataclasses import dataclass, field
@@ -16,10 +16,10 @@ Layout = Literal["rsl_rl", "skrl", "cleanrl", "rl_games", "sb3", "brax", "jaxmar
 
 @dataclass(frozen=True)
 class PolicyInput:
-    """What the policy reads, in its own order."""
+    """Inputs of the policy, in its own order."""
 
     fields: tuple[ObservationField | str, ...] = ()
-    """Features, one after the other; a name, or `{ name = ..., history = ... }`. By default the scenario's task's."""
+    """Features in order: a name each, or `{ name = ..., history = ... }`. By default those of the scenario's task."""
     neighbours: NeighbourRule | None = None
     """Which team-mates; by default as the scenario's task."""
     elements: tuple[str, ...] = ()
@@ -36,11 +36,11 @@ class Normalizer:
     """(x - mean) / (std + epsilon), then clipped. Only where the file has none of its own."""
 
     mean: tuple[float, ...]
-    """Of each element that the policy reads, in its order."""
+    """Mean of each element that the policy reads, in its order."""
     std: tuple[NonNegative, ...]
     """Standard deviation of each element: the root of the variance, where training kept that."""
     epsilon: NonNegative = 0.0
-    """What training added to the deviation."""
+    """Number that training added to the deviation."""
     clip: Positive | None = None
     """Largest size of an element behind it; by default there is no limit."""
 
@@ -56,12 +56,14 @@ class Normalizer:
 
 @dataclass(frozen=True)
 class PolicyOutput:
-    """What the policy's numbers mean."""
+    """Meaning of the policy's outputs."""
 
     elements: tuple[str, ...] = ()
     """Elements of the command in the order in which the policy writes them; by default the scenario's task's."""
     squash: Literal["none", "tanh"] = "none"
-    """What training put on the mean of the distribution; `tanh` for a squashed Gaussian whose file lacks it."""
+    """Function that training applied to the mean of the distribution; `tanh` for a squashed Gaussian if the file lacks
+    it.
+    """
     unit: Literal["limits", "si"] = "limits"
     """`limits`: -1 and 1 are the least and the largest command; `si`: the numbers are in SI units. Clipped anyway."""
     scale: tuple[float, ...] = ()
@@ -77,12 +79,15 @@ class ContractFile:
     """The whole file."""
 
     scenario: str
-    """Where it flies, by name or path: rate, vehicle, team, radio, safety figures, and the limits of its commands."""
+    """Scenario of the flights, by name or path: rate, vehicle, team, radio, safety figures, and the limits of its
+    commands.
+    """
     layout: Layout | None = None
-    """Trainer that named the layers of a state dict; ONNX and TorchScript files say themselves what they compute."""
+    """Trainer that named the layers of a state dict; ONNX and TorchScript files define their computation themselves."""
     activation: str = ""
-    """Between the layers of a state dict, which does not say it: elu, relu, tanh, sigmoid, leaky_relu, selu, silu,
-    gelu, softplus or identity; by default what the layout's trainer begins with."""
+    """Activation between the layers of a state dict, which does not store it: elu, relu, tanh, sigmoid, leaky_relu,
+    selu, silu, gelu, softplus or identity; by default that of the layout's trainer.
+    """
     observation: PolicyInput = field(default_factory=PolicyInput)
     normalizer: Normalizer | None = None
     action: PolicyOutput = field(default_factory=PolicyOutput)
@@ -92,10 +97,10 @@ class ContractFile:
     checked: tuple[str, ...] = ()
     """Keys of the file's metadata that import can't apply and that you have compared with this contract."""
     vec_normalize: str = ""
-    """Path, from this file's folder, of what Stable-Baselines3's `VecNormalize.save` wrote; by default none."""
+    """Path, from this file's folder, of a file that Stable-Baselines3's `VecNormalize.save` wrote; by default none."""
 
     def __post_init__(self) -> None:
-        """Check what one key alone cannot show."""
+        """Check that the activation is a known name."""
         if self.activation and self.activation not in ACTIVATIONS:
             raise ValueError(f"activation = {self.activation!r} is not known; allowed: {', '.join(ACTIVATIONS)}.")
 

@@ -11,7 +11,9 @@ import numpy as np
 
 
 class CellWeights(NamedTuple):
-    """Of one layer; G is 3 for a GRU (reset, update, new) and 4 for an LSTM (input, forget, cell, output)."""
+    """Weights of one recurrent layer; G is 3 for a GRU (reset, update, new) and 4 for an LSTM (input, forget, cell,
+    output).
+    """
 
     inputs: Any
     """[G H, I]"""
@@ -59,7 +61,9 @@ def clamp(x: Any, low: Any = None, high: Any = None) -> Any:
 
 
 def gelu(x: Any, approximate: Any = "none") -> Any:
-    """As https://arxiv.org/abs/1606.08415, exact or by the hyperbolic tangent ("tanh"); ONNX says which in bytes."""
+    """Compute https://arxiv.org/abs/1606.08415, exactly or by the hyperbolic tangent ("tanh"); ONNX passes the name as
+    bytes.
+    """
     return jax.nn.gelu(x, approximate=approximate in ("tanh", b"tanh"))
 
 

@@ -29,7 +29,7 @@ _NOT_ACTORS = re.compile(
 
 
 class _Noted(dict):
-    """Arrays that remember which of them were looked at."""
+    """Arrays by name that record which ones were read."""
 
     def __init__(self, weights: Weights) -> None:
         super().__init__(weights)
@@ -100,7 +100,7 @@ def layouts_of(weights: Weights) -> list[str]:
 
 
 def within_limits(network: ActorNetwork, limits: SpaceLimits) -> ActorNetwork:
-    """What Stable-Baselines3 does with the limits of its action space: squashed actions fill it, others are clipped."""
+    """Apply the limits of Stable-Baselines3's action space: squashed actions fill it, other actions are clipped."""
     low, high = limits.low, limits.high
     if network.squashed:
         return replace(network, gain=(high - low) / 2, offset=(high + low) / 2)
@@ -151,7 +151,7 @@ def _weights(weights: _Noted, layer: _Layer) -> Dense:
 
 
 def _actor_of_chain(weights: _Noted, dense: list[_Layer], is_recurrent: bool) -> list[_Layer]:
-    """The layers up to the first whose size does not fit the one before, or that has an action for each deviation."""
+    """Return the layers before the first that does not fit its predecessor, at most up to one as wide as `log_std`."""
     spread = next((array.size for name, array in weights.items() if name.rpartition(".")[2] == "log_std"), None)
     count = 2 if is_recurrent else 1  # a recurrent layer stands between the first two
     while count < len(dense) and dense[count].inputs == dense[count - 1].outputs != spread:
@@ -242,7 +242,7 @@ def _named(weights: _Noted, name: str) -> np.ndarray | None:
 
 
 def _mean_only(network: ActorNetwork, where: str) -> ActorNetwork:
-    """Brax's policy without what its last layer says of the deviation; tanh is behind the mean."""
+    """Return Brax's policy without the deviations that its last layer writes; tanh is behind the mean."""
     *others, (weight, bias) = network.dense
     half, rest = divmod(len(weight), 2)
     if rest:

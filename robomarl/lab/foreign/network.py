@@ -1,4 +1,4 @@
-"""`ActorNetwork`: the layers of an actor out of a state dict, in JAX, and the same in numpy to compare with."""
+"""`ActorNetwork`: the layers of an actor from a state dict, in JAX, and in numpy for comparison."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ Dense = tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class Scaler:
-    """(x - mean) / (std + epsilon), then clipped: what the framework's normalizer does."""
+    """Normalizer of the framework: (x - mean) / (std + epsilon), then clipped."""
 
     mean: np.ndarray
     std: np.ndarray
@@ -40,7 +40,7 @@ class Scaler:
 
 @dataclass(frozen=True)
 class ActorNetwork:
-    """An actor: normalizer, recurrent layers, dense layers, and what is behind the last."""
+    """Actor: normalizer, recurrent layers, dense layers, and the processing behind the last layer."""
 
     scaler: Scaler | None
     cell: str
@@ -49,11 +49,11 @@ class ActorNetwork:
     dense: tuple[Dense, ...]
     activation: str
     squashed: bool = False
-    """tanh behind the last layer, as in actors of SAC and TD3 ..."""
+    """True if tanh is behind the last layer, as in actors of SAC and TD3."""
     gain: np.ndarray | None = None
-    """... and what it is multiplied with ..."""
+    """Factor on the output, behind tanh."""
     offset: np.ndarray | None = None
-    """... and what is added then."""
+    """Summand of the output, behind `gain`."""
     before: tuple[Dense, ...] = ()
     """Dense layers before the recurrent ones, each with the activation behind it."""
     norm: Dense | None = None
@@ -108,7 +108,7 @@ class ActorNetwork:
 
 
 def as_policy(network: ActorNetwork, layout: str) -> ForeignPolicy:
-    """The network with the same layers in numpy, double precision, beside it."""
+    """Return the network as a policy, with equal layers in numpy and double precision as its reference."""
     return ForeignPolicy(
         framework=f"numpy {np.__version__}, layout of {layout}",
         memory=network.memory,

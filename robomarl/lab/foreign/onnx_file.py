@@ -24,16 +24,16 @@ from robomarl.lab.foreign.policy import ForeignPolicy, Memory
 def read_onnx(file: Path, contract: ContractFile | None = None) -> ForeignPolicy:
     """Read an ONNX file. Observation, action and memory are found by name (see `find_ports`).
 
-    Weights of half or double precision are computed in single precision, in the bundle and in what it is compared with:
-    onnxruntime itself lacks most operators in the others.
+    Weights of half or double precision are computed in single precision, in the bundle and in its
+    reference, because onnxruntime lacks most operators in other precisions.
 
     Args:
         file: the file.
-        contract: may name what the file does not say; without it only known names count.
+        contract: may name facts that the file does not state; without it only known names count.
 
     Raises:
-        UserError: not what may be in a bundle, an operator that is not translated, memory that does not come back, or
-            metadata that the contract does not agree with.
+        UserError: the file has contents not allowed in a bundle, an operator that is not translated,
+            memory that does not come back, or metadata that disagree with the contract.
     """
     where, contract = str(file), contract or ContractFile("")
     model, content = _checked(file.read_bytes(), where)
@@ -51,9 +51,9 @@ def read_onnx(file: Path, contract: ContractFile | None = None) -> ForeignPolicy
 
 
 def _checked(content: bytes, where: str) -> tuple[onnx.ModelProto, bytes]:
-    """The model in single precision and its content, once `check_onnx` has passed it.
+    """Return the model in single precision and its content, after `check_onnx` has accepted it.
 
-    Domains that are named in the file's list and that no node uses are taken out of it: tf2onnx names `ai.onnx.ml`.
+    Domains in the file's list that no node uses are removed from it: tf2onnx names `ai.onnx.ml`.
     """
     with library_errors(f"{where}: is no sound ONNX file", "export the policy anew, or fetch the file again"):
         model = onnx.load_from_string(content)

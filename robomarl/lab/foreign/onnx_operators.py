@@ -1,6 +1,6 @@
-"""ONNX operators in JAX: what each does is in https://onnx.ai/onnx/operators.
+"""ONNX operators in JAX; https://onnx.ai/onnx/operators defines them.
 
-Numbers that are known, as shapes, stay numpy's: what is computed of them is known too.
+Known numbers, such as shapes, stay numpy arrays: results computed from them are known too.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ Operator = Callable[..., Any]
 
 
 def is_known(*values: Any) -> bool:
-    """Whether all of them are known now."""
+    """Return True if all values are known now."""
     return all(value is None or isinstance(value, np.ndarray | np.generic) for value in values)
 
 
@@ -103,7 +103,7 @@ def _gather(a: Attributes, x: Any, index: Any) -> Any:
 
 
 def _batch_norm(a: Attributes, x: Any, scale: Any, bias: Any, mean: Any, variance: Any) -> Any:
-    """With the statistics of training; channels are on the second axis."""
+    """Normalize with the statistics of training; channels are on the second axis."""
     if a.get("training_mode", 0):
         raise ValueError("is in training mode; export after model.eval()")
     scale, bias, mean, variance = (v.reshape(1, -1, *(1,) * (x.ndim - 2)) for v in (scale, bias, mean, variance))
@@ -178,7 +178,7 @@ def _lstm(a: Attributes, x: Any, w: Any, r: Any, *rest: Any) -> Any:
 
 
 def _plain_cell(a: Attributes) -> None:
-    """Raises `ValueError` for what no exporter of policies writes."""
+    """Raise `ValueError` for options that no exporter of policies writes."""
     for name, usual in (("direction", b"forward"), ("layout", 0), ("clip", None), ("activations", None)):
         if a.get(name, usual) != usual:
             raise ValueError(f"has a recurrent cell with {name} = {a[name]!r}")
@@ -249,4 +249,4 @@ OPERATORS: dict[str, Operator] = {
     **{"Slice": _slice, "Split": _split, "Concat": _concat, "Gather": _gather, "Expand": _expand},
     "Transpose": lambda a, x: x.transpose(a.get("perm")),
 }
-"""By name; each takes the attributes, and then the inputs, None for those that are left out."""
+"""Operators by name; each takes the attributes, and then the inputs, None for omitted ones."""

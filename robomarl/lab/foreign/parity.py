@@ -10,7 +10,7 @@ from robomarl.lab.foreign.policy import ForeignPolicy, Wiring
 
 FLIGHTS, DECISIONS = 8, 50
 LAST_DIGIT = 2.0**-22
-"""Relative size of what single precision rounds away, from two roundings on."""
+"""Relative size of the rounding error of single precision, for two or more roundings."""
 
 
 def parity(bundle: Bundle, foreign: ForeignPolicy, wiring: Wiring) -> float:

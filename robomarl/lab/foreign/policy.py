@@ -1,4 +1,4 @@
-"""`ForeignPolicy`: a policy from elsewhere as a pure function, and as what its own framework makes of it."""
+"""`ForeignPolicy`: a policy from another framework, as a pure function, and as computed by its own framework."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,10 +19,10 @@ Memory = tuple[Array, ...]
 
 @dataclass(frozen=True)
 class ForeignPolicy:
-    """What a file computes for one robot, in the file's own order and units."""
+    """Computation of a file for one robot, in the file's own order and units."""
 
     framework: str
-    """What computes `reference`, with its version."""
+    """Framework that computes `reference`, with its version."""
     memory: tuple[tuple[int, ...], ...]
     """Shape of each array that is passed from decision to decision; it begins as zeros."""
     apply: Callable[[Memory, Any], tuple[Memory, Any]]
@@ -32,12 +32,12 @@ class ForeignPolicy:
     num_inputs: int | None = None
     """I, where the file says it."""
     normalized: bool = False
-    """Whether a normalizer is in it."""
+    """True if the policy contains a normalizer."""
 
 
 @dataclass(frozen=True)
 class Wiring:
-    """Between the observation and the command of robomarl and what the policy reads and writes. Array-generic."""
+    """Conversion between robomarl's observation and command and the policy's inputs and outputs. Array-generic."""
 
     columns: tuple[int, ...]
     """Place in the observation of each element that the policy reads."""
@@ -47,9 +47,9 @@ class Wiring:
     rows: tuple[int, ...]
     """Place in the policy's output of each element of the command."""
     middle: np.ndarray
-    """[A] what an output of 0 means."""
+    """[A] command for an output of 0."""
     half: np.ndarray
-    """[A] what an output of 1 adds to it."""
+    """[A] change of the command for an output of 1."""
     squashed: bool
     action: ActionSpec
 
@@ -70,13 +70,13 @@ class Wiring:
 
 
 def wire(contract: ContractFile, where: str, spec: ObservationSpec, action: ActionSpec) -> Wiring:
-    """Put a contract and the specs together.
+    """Combine a contract and the specs.
 
     Args:
         contract: the file's.
         where: the file, for errors.
-        spec: what the observation is made of.
-        action: what is commanded.
+        spec: features of the observation.
+        action: elements of the command.
 
     Raises:
         UserError: an element that does not exist, or a list of another length.
@@ -103,7 +103,7 @@ def wire(contract: ContractFile, where: str, spec: ObservationSpec, action: Acti
 
 
 def deployed(policy: ForeignPolicy, wiring: Wiring) -> Callable[[Memory, Any], tuple[Memory, Any]]:
-    """(carry, obs [..., N]) -> (carry, command [..., A]): what is exported."""
+    """Return the exported function: (carry, obs [..., N]) -> (carry, command [..., A])."""
 
     def one(carry: Memory, obs: Any) -> tuple[Memory, Any]:
         memory, output = policy.apply(carry, wiring.read(obs))

@@ -1,4 +1,4 @@
-"""A policy from elsewhere as what export takes: a run that was trained somewhere else."""
+"""A foreign policy in the form that export accepts: a run that was trained elsewhere."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,18 +16,18 @@ class ImportRecipe:
     """Stands in the bundle where others have their recipe."""
 
     algorithm: str
-    """What trained it, as far as its file says."""
+    """Layout of the trainer, if the contract names it, and the name of the imported file."""
     file: str
     file_sha256: str
     contract: dict[str, Any]
     """The whole contract.toml."""
     framework: str
-    """What its parity was shown against."""
+    """Framework against which parity was shown."""
 
 
 @dataclass(frozen=True)
 class SeenStats:
-    """What each element of the observation was in the golden flights: of training nothing is known here. [O] each."""
+    """Statistics [O] of the observation in the golden flights; those of training are not known here."""
 
     mean: np.ndarray
     std: np.ndarray
@@ -53,11 +53,11 @@ class ImportedRun:
 
     @property
     def weights(self) -> Mapping[str, np.ndarray]:
-        """None: training can't go on from what it did not make."""
+        """Return no weights: training can't continue from a policy that it did not make."""
         return {}
 
 
 def stats_of(recorded: Recorded) -> SeenStats:
-    """What was seen in recorded flights."""
+    """Return the statistics of the observations in recorded flights."""
     flat = recorded.obs.reshape(-1, recorded.obs.shape[-1]).astype(np.float64)
     return SeenStats(flat.mean(0), flat.std(0), flat.min(0), flat.max(0))

@@ -12,7 +12,7 @@ from robomarl.lab.foreign.policy import Memory
 
 WRITES = ("aten::copy_", "aten::fill_", "aten::zero_")
 PASSES = ("prim::unchecked_cast", "aten::detach", "aten::alias")
-"""What gives back what it was given."""
+"""Operators that return their input."""
 
 
 def _unpacked(items: Any) -> Any:
@@ -28,21 +28,22 @@ CONTAINERS: dict[str, Callable[..., Any]] = {
     "prim::TupleUnpack": _unpacked,
     "prim::Uninitialized": lambda: None,
 }
-"""What the language itself does."""
+"""Operators of the language itself."""
 
 
 class ScriptGraph:
     """`forward` of a module for one robot. Known while it is read: shapes, and so which way each `if` goes."""
 
     def __init__(self, module: Any, where: str) -> None:
-        """Find the memory by running once on zeros.
+        """Find the memory: the buffers that `forward` writes.
 
         Args:
             module: a `torch.jit.ScriptModule`.
             where: its file, for errors.
 
         Raises:
-            UserError: `forward` takes or does what can't be translated.
+            UserError: `forward` does not take exactly the observation, or writes into something that is no
+                buffer.
         """
         self._module, self._where = module, where
         self._graph = module.inlined_graph
@@ -165,7 +166,7 @@ class _Run:
 
 
 def _plain(value: Any) -> Any:
-    """Tensors, alone or in lists, as numpy's; all else as it is."""
+    """Return tensors, alone or in lists, as numpy arrays; other values are returned unchanged."""
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     return np.asarray(value.detach().cpu().float().numpy()) if hasattr(value, "detach") else value

@@ -19,26 +19,26 @@ SAVE = "save only the state_dict, as torch.save(policy.state_dict(), FILE)"
 
 
 class Checkpoint(NamedTuple):
-    """What import takes from a file of weights."""
+    """Content of a file of weights."""
 
     arrays: dict[str, np.ndarray]
-    """By dotted name; floats in single precision, layers as PyTorch shapes them."""
+    """Arrays by dotted name; floats in single precision, layers as PyTorch shapes them."""
     metadata: dict[str, str] = {}
-    """What a safetensors file says of itself."""
+    """Metadata of a safetensors file."""
     settings: SpaceLimits | None = None
-    """What a file of Stable-Baselines3 says of its actions."""
+    """Settings of the actions in a file of Stable-Baselines3."""
 
 
 def read_state_dict(file: Path, kind: str) -> Checkpoint:
-    """Every array of a file of weights.
+    """Return every array of a file of weights.
 
     Args:
         file: the file.
-        kind: what `kind_of` says of it: safetensors, msgpack, sb3, torch or pickle.
+        kind: result of `kind_of`: safetensors, msgpack, sb3, torch or pickle.
 
     Raises:
         UserError: a pickle that wants more than data, numbers that are not finite, or no arrays at all.
-        Exception: whichever the libraries raise for a file that is not sound; see `library_errors`.
+        Exception: any that the libraries raise for a file that is not sound; see `library_errors`.
     """
     found = _READERS[kind](file)
     arrays = {name: array for name, array in found.arrays.items() if array.dtype.kind in "fiu"}
@@ -51,7 +51,7 @@ def read_state_dict(file: Path, kind: str) -> Checkpoint:
 
 
 def flat(tree: Any, prefix: str = "") -> dict[str, np.ndarray]:
-    """Arrays of nested dicts, lists and objects by dotted name; what is no array is left out."""
+    """Return the arrays of nested dicts, lists and objects by dotted name; other values are left out."""
     if isinstance(tree, np.ndarray):
         return {prefix: tree}
     if isinstance(tree, Inert):
@@ -102,7 +102,7 @@ _READERS = {"safetensors": _safetensors, "msgpack": _msgpack, "torch": _torch, "
 
 
 def _data(tree: Any, wanted: list[str], file: Path) -> dict[str, np.ndarray]:
-    """Arrays of what a pickle holds; raises `UserError` if it asked for more than data."""
+    """Return the arrays of a pickle's content; raise `UserError` if it asked for more than data."""
     modules = [path for path in _modules(tree) if path]
     if modules or wanted:
         name = (modules or wanted)[0]

@@ -1,7 +1,8 @@
-"""A policy from a TorchScript file: its code is read before PyTorch opens it, and computed in JAX line by line.
+"""A policy from a TorchScript file: its code is read before PyTorch opens it, and computed in JAX line
+by line.
 
-An archive of TorchScript holds a program. What is not on the list of operators is not even opened; what is has no way
-to a file or another process.
+An archive of TorchScript holds a program. A program with operators outside the list is not even
+opened; the operators on the list have no access to a file or another process.
 """
 
 import re
@@ -27,7 +28,7 @@ LANGUAGE = frozenset(
     "NumToTensor Float Int Bool ones zeros_like ones_like index_select sort alias "
     "_VF warn numel is_cuda is_floating_point __range_length __derive_index floordiv remainder and or xor".split()
 )
-"""Words that compiled code has beside the operators; none of them gets out of the program."""
+"""Words of compiled code beside the operators; none gives access to anything outside the program."""
 _CALL = re.compile(r"(?<![\w.])(?:torch|ops)\.([\w.]+)\(")
 
 
@@ -60,7 +61,7 @@ def check_code(file: Path) -> None:
     """Read all code of an archive.
 
     Raises:
-        UserError: it calls what is not on the lists, or runs something when it is opened.
+        UserError: the code calls something outside the lists, or runs something when it is opened.
     """
     try:
         with zipfile.ZipFile(file) as archive:

@@ -1,8 +1,9 @@
-"""The same filter in JAX, for training with it in the loop: jit, vmap, scan and gradients.
+"""The safety filter in JAX, for training with it in the loop: jit, vmap, scan and gradients.
 
-Rows, checks and fallbacks are those of `batch`; only the loop of the projection is the compiler's. In single
-precision rows hold to `TOLERANCE`, and commands agree with the numpy filter to 1e-4. Loops end with the last robot that
-needs another round; the projection's gradient is that of its solution, from the rows that hold it in place.
+Constraints (rows), checks and fallbacks are those of `batch`; only the loop of the projection is
+the compiler's. In single precision rows hold to `TOLERANCE`, and commands agree with the numpy
+filter to 1e-4. Loops end with the last robot that needs another round. The projection's gradient is
+that of its solution, from the active rows.
 """
 
 from collections.abc import Callable
@@ -31,7 +32,7 @@ STIFF = 1e3
 
 
 class JaxFilter:
-    """As `SafetyFilter`, for JAX arrays with any leading axes; made by `make_jax_filter`."""
+    """Counterpart of `SafetyFilter` for JAX arrays with any leading axes; made by `make_jax_filter`."""
 
     def __init__(self, params: SafetyParams, mode: Mode) -> None:
         """Work out the constants; see `make_jax_filter`."""
@@ -48,7 +49,7 @@ class JaxFilter:
     def __call__(
         self, carry: FilterCarry, view: LocalView, nominal: Array, gain_per_s: Array | None = None
     ) -> tuple[FilterCarry, FilterResult]:
-        """Filter one decision; see `SafetyFilter.__call__`. Shapes are checked as it is traced."""
+        """Filter one decision; see `SafetyFilter.__call__`. Shapes are checked during tracing."""
         self._check_shapes(carry, view, nominal, gain_per_s)
         return filter_batch(self._constants, self._library, carry, view, nominal, gain_per_s)
 
@@ -81,7 +82,7 @@ def project(rows: Array, point: Array, tolerance: float = TOLERANCE, planar: boo
 def _project_jvp(
     tolerance: float, planar: bool, given: tuple[Array, Array], moved: tuple[Array, Array]
 ) -> tuple[Any, Any]:
-    """How the projected point moves with the point and with the rows that hold it; of what is not solved, nothing."""
+    """Return the derivative of the projection by the point and its active rows; 0 for unsolved problems."""
     found = project(*given, tolerance, planar)
     holds = (over(given[0], found.u) >= -tolerance) & found.solved
     _, way = jax.jvp(lambda rows, point: _held(rows, point, holds), given, moved)
@@ -103,13 +104,14 @@ def _held(rows: jax.Array, point: jax.Array, holds: jax.Array) -> jax.Array:
 
 
 def _still(x: Array) -> Any:
-    """The tangent of what has no gradient."""
+    """Return the tangent of a value without a gradient."""
     return jnp.zeros_like(x) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.zeros(x.shape, jax.dtypes.float0)
 
 
 def least_open(step: Callable, u: Array, needed: Array) -> Array:
-    """The rounds of `least`, none where nobody needs them; constant, as far as JAX knows: what is torn between rows
-    jumps from one to another."""
+    """Run the rounds of `least`, none if no robot needs them. JAX sees the result as a constant, because a point
+    between infeasible rows jumps from one row to another.
+    """
     u = jax.lax.stop_gradient(u)
     step, seen = jax.closure_convert(step, u)
     seen, more = jax.lax.stop_gradient(seen), lambda s: (s[0] < least.ROUNDS) & needed.any()
@@ -117,8 +119,9 @@ def least_open(step: Callable, u: Array, needed: Array) -> Array:
 
 
 def each_row(step: Callable, u: Array, rows: Array) -> Array:
-    """The rows in turn, in a loop: written out, XLA works out each step three times for each component of the next, and
-    of the eight of four obstacles that is all that it does, and what it compiles."""
+    """Apply the rows in turn, in a loop. Unrolled, XLA computes each step three times for each component of the next
+    one; for the eight rows of four obstacles, this dominates its run time and its compilation.
+    """
     return jax.lax.scan(lambda u, row: (step(u, row), None), u, rows)[0]
 
 

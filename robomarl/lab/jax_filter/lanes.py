@@ -1,8 +1,10 @@
-"""`projection.project_rows` for compilers: a round of numbers alone, of which XLA makes loops over the problems.
+"""`projection.project_rows` for compilers: rounds of scalar arithmetic that XLA turns into loops over
+the problems.
 
-Every component of every row is an array of its own, and where `projection` looks an entry up, here one is chosen after
-the other: lookups, concatenations and axes of three keep a processor from working on eight problems at once. Rounds
-and tolerances are the same. In the plane the vertical axis is by itself, and two rows hold an optimum.
+Every component of every row is an array of its own. Entries that `projection` looks up are selected
+one after another here, because lookups, concatenations and axes of three keep a processor from
+working on eight problems at once. Rounds and tolerances are equal. In the plane the vertical axis
+is separate, and two rows hold an optimum.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -36,7 +38,7 @@ class HeldPoint(NamedTuple):
 
 
 class RowProblem(NamedTuple):
-    """What is projected, and onto what."""
+    """Points to project, and the rows to project onto."""
 
     rows: Sequence[Numbers]
     point: Numbers
@@ -75,7 +77,7 @@ def project_lanes(problem: RowProblem, repeat: Repeat) -> Projection:
 
 
 def project_planar(problem: RowProblem, repeat: Repeat) -> Projection:
-    """The same where the last two rows are upwards and downwards, and no other row has a vertical part."""
+    """Project as `project_lanes`, if the last two rows are upwards and downwards, and no other row has a vertical part."""
     xp, tolerance, (*rows, up, down) = problem.xp, problem.tolerance, problem.rows
     x, y, z = problem.point
     flat = project_lanes(problem._replace(rows=[(*row[:2], row[3]) for row in rows], point=(x, y)), repeat)
@@ -147,7 +149,7 @@ def _candidates(problem: RowProblem, new: Numbers, basis: tuple[Numbers, ...]) -
 
 
 def _across(n: Numbers, m: Numbers) -> tuple[Array, Numbers]:
-    """Squared sine of the angle between two normals, and what m has at right angles to n."""
+    """Return the squared sine of the angle between two normals, and the part of m at right angles to n."""
     if len(n) == 2:
         sine = n[0] * m[1] - n[1] * m[0]
         return sine * sine, (-sine * n[1], sine * n[0])
@@ -156,7 +158,7 @@ def _across(n: Numbers, m: Numbers) -> tuple[Array, Numbers]:
 
 
 def _worst(problem: RowProblem, u: Numbers) -> tuple[Array, Numbers]:
-    """By how much the row that u violates most is violated, and that row."""
+    """Return the largest violation of a row by u, and that row."""
     worst, *others = problem.rows
     most = _over(worst, u)
     for row in others:

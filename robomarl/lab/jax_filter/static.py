@@ -1,9 +1,11 @@
-"""The filter in JAX for graphs: double precision inside, whatever goes in, and a projection of few large operations.
+"""The filter in JAX for graphs: double precision inside for any input, and a projection of few large
+operations.
 
-The projection is the dual simplex of `qp.project_rows` and of the C kernel, on bases of at most three rows. A round
-is written for a runtime in which an operation costs its call: the new row with every one and every two rows of the
-basis are six sets of three planes. Where a set has two rows, its third plane is at right angles to both, through u0,
-so that one formula serves all. Besides its rows, every result is checked for its multipliers.
+The projection is the dual simplex of `qp.project_rows` and of the C kernel, on bases of at most
+three rows. A round is written for a runtime in which an operation costs its call: the new row with
+every one and every two rows of the basis are six sets of three planes. If a set has two rows, its
+third plane is at right angles to both, through u0, so that one formula serves all sets. Besides its
+rows, every result is checked for its multipliers.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,18 +26,19 @@ from robomarl.core.view import LocalView
 from robomarl.lab.jax_filter.filter import JaxFilter, least_open
 
 ROUNDS = 64
-"""Only what rounding might make go on for ever needs as many."""
+"""Maximum number of rounds; only an endless loop caused by rounding would need as many."""
 PIVOT = 1e-11
-"""A row that is violated by less is left alone: a hundredth of what the result may violate."""
+"""Violation below which a row is left alone: a hundredth of the violation that the result may have."""
 PARALLEL, FLAT = 1e-20, 1e-10
-"""Square of the sine of two rows, and determinant of three, from which on they have a line, and a vertex; rounding
-makes 1e-32 and 1e-16 of what is exactly parallel."""
+"""Least squared sine of two rows for a common line, and least determinant of three for a vertex. Rounding makes 1e-32
+and 1e-16 of exactly parallel rows.
+"""
 NEGATIVE = -1e-6
 """Least multiplier, over the largest, that rounding can make of one that is 0 where rows are almost parallel."""
 
 
 class StaticFilter(JaxFilter):
-    """As `JaxFilter`, for views [B, ...]; made by `make_static_filter`. Takes and returns single precision."""
+    """Counterpart of `JaxFilter` for views [B, ...]; made by `make_static_filter`. Takes and returns single precision."""
 
     def __init__(self, params: SafetyParams, mode: Mode, around: Callable) -> None:
         """Work out the constants; see `make_static_filter`."""
@@ -79,7 +82,9 @@ def _cast(tree: Any, dtype: type) -> Any:
 
 
 class State(NamedTuple):
-    """Of the projection, for problems [B]. A row is n . u <= b; u0 may be far away, and would be in every rounding."""
+    """State of the projection, for problems [B]. A row is n . u <= b, not relative to u0: u0 may be far away, and would
+    then enter every rounding.
+    """
 
     u: Array
     """[B, 3]"""
@@ -94,7 +99,7 @@ class State(NamedTuple):
 
 
 def project_static(rows: Array, point: Array, tolerance: float = TOLERANCE) -> Projection:
-    """Project points; takes and returns what `qp.project_rows` does, with batches [B], in double precision.
+    """Project points with the interface of `qp.project_rows`, with batches [B], in double precision.
 
     Args:
         rows: [m, 4, B] unit normals and right-hand sides.
@@ -124,8 +129,9 @@ def _unfinished(state: State) -> Array:
 
 
 _SETS = np.array([[0, 1, 4], [0, 2, 5], [0, 3, 6], [0, 1, 2], [0, 1, 3], [0, 2, 3]])
-"""Planes of each candidate but the first, the new row's own: 0 is the new row, 1 to 3 the basis, the others at right
-angles to the new row and one of those."""
+"""Planes of each candidate but the first, the new row's own: 0 is the new row, 1 to 3 the basis, 4 to 6 are at right
+angles to the new row and to one of 1 to 3.
+"""
 _LEAST = np.array([PARALLEL] * 3 + [FLAT] * 3)
 _MEMBERS = ((), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2))
 """Rows of the old basis that hold each candidate, together with the new row."""

@@ -1,4 +1,4 @@
-"""Under which conditions a vehicle is measured: every corner of what its scenarios randomize."""
+"""Conditions under which a vehicle is measured: every corner of the ranges that its scenarios randomize."""
 
 import itertools
 from collections.abc import Iterable, Mapping
@@ -8,19 +8,20 @@ from typing import Any
 HELD_OUT = ("weak_battery", "heavy")
 """Variations that training never sees and that flights are judged with: they count where a scenario has them."""
 WEATHER = ("wind_m_s", "gust_m_s")
-"""Always at its worst: as every command is flown both ways, calm lies between a wind and the same from behind."""
+"""Parameters that are always at their worst: every command is flown both ways, so calm lies between wind and tail wind.
+"""
 
 
 @dataclass(frozen=True)
 class Condition:
-    """What is true of one flight, by the names of the section `randomize`."""
+    """Parameter values of one flight, by the names of the section `randomize`."""
 
     variation: str
     """`training`, or the name of a held-out variation."""
     values: tuple[tuple[str, float], ...]
     """Parameter and value, in the order of the names."""
     delays_s: tuple[float, float] = (0.0, 0.0)
-    """Of the link: least and largest; they differ where it changes from decision to decision."""
+    """Least and largest delay [s] of the link; they differ if the delay changes from decision to decision."""
 
     def get(self, name: str, default: float) -> float:
         """The value of a parameter."""
@@ -35,11 +36,12 @@ class Condition:
 
 
 def corners(ranges: Mapping[str, tuple[float, float]], held_out: Mapping[str, Mapping[str, float]]) -> list[Condition]:
-    """Every corner of the ranges, and of the same ranges with a held-out variation pinned.
+    """Return every corner of the ranges, also with each held-out variation pinned.
 
     Args:
         ranges: parameter -> (low, high); with `delay_s`, and only those that the plant knows.
-        held_out: of the scenario; what is not in `HELD_OUT`, or pins nothing in `ranges`, is left out.
+        held_out: variations of the scenario; one outside `HELD_OUT`, or that pins nothing in `ranges`,
+            is left out.
     """
     found = _corners("training", dict(ranges))
     for name in HELD_OUT:
@@ -50,7 +52,7 @@ def corners(ranges: Mapping[str, tuple[float, float]], held_out: Mapping[str, Ma
 
 
 def distinct(found: Iterable[Condition]) -> list[Condition]:
-    """Each condition once, whatever it is called; the first name stays."""
+    """Return each condition once, regardless of its name; the first name stays."""
     seen: dict[Any, Condition] = {}
     for condition in found:
         seen.setdefault((condition.values, condition.delays_s), condition)

@@ -1,4 +1,4 @@
-"""Commands that show what a vehicle does with them: steps, reversals, steps at speed, sweeps and random ones."""
+"""Commands that excite a vehicle's dynamics: steps, reversals, steps at speed, sweeps and random ones."""
 
 import itertools
 from dataclasses import dataclass
@@ -9,16 +9,16 @@ import numpy as np
 from robomarl.core.hardware.vehicle import LimitConfig
 
 HALF_PERIODS_S = (0.1, 0.2, 0.3, 0.45, 0.7)
-"""Of the square waves: around the vehicle's own frequency, where attitude loops overshoot most."""
+"""Half periods [s] of the square waves: around the vehicle's own frequency, where attitude loops overshoot most."""
 SWEEP_HZ = (0.3, 4.0)
 HOLD_S = (0.06, 0.5)
 """How long random commands are held."""
 ON_S, OFF_S = 0.2, 1.6
-"""Of a step."""
+"""Start and end [s] of a step."""
 START = 0.85
 """Speed at the start of those at speed, as a share of the largest."""
 TURNS_S = (0.5, 1.5, 2.2)
-"""Of a reversal: one way, the other, the first again, nothing."""
+"""Ends [s] of the three phases of a reversal: one direction, the opposite, the first again; then nothing."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,9 @@ class Excitation(NamedTuple):
 
 
 def patterns(planar: bool) -> np.ndarray:
-    """[D, 3] signs: axes and diagonals of the box, both ways; the second half is the first with the other signs."""
+    """Return signs [D, 3]: axes and diagonals of the box, both ways; the second half is the negated first, in reverse
+    order.
+    """
     signs = itertools.product((-1.0, 0.0, 1.0), repeat=2 if planar else 3)
     return np.array([(*s, 0.0)[:3] for s in signs if any(s)])
 
@@ -94,14 +96,15 @@ def _planned(time_s: np.ndarray, planar: bool, waves: bool) -> tuple[np.ndarray,
 
 
 def brakings(limits: LimitConfig, period_s: float, planar: bool, demand_m_s2: float, seconds: float) -> Excitation:
-    """From the largest speed straight to rest, in every direction, with one demand along the velocity.
+    """Return flights that brake from the largest speed straight to rest, in every direction, with one
+    demand along the velocity.
 
     Args:
         limits: the largest speed.
-        period_s: between two decisions.
+        period_s: time between two decisions.
         planar: the vehicle moves in the plane.
         demand_m_s2: size of the command.
-        seconds: how long it is commanded.
+        seconds: duration of the command.
     """
     every = patterns(planar)
     away = every / np.linalg.norm(every, axis=-1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Flies the excitations: the same loop for every plant."""
+"""Flight of the excitations: one loop for every plant."""
 
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
@@ -10,14 +10,15 @@ from robomarl.lab.plants.conditions import Condition
 from robomarl.lab.plants.excite import Excitation
 
 TOO_FAST = 0.9
-"""Share of the largest speed from which on a flight is turned back, as a filter would: what the vehicle does at its
-own limit of speed, where it has one, is no error ..."""
+"""Fraction of the largest speed above which a flight is turned back, as a filter would do: the behaviour of a vehicle
+at its own speed limit, if it has one, is no error.
+"""
 BACK_AT = 0.5
-"""... until it is as slow as this."""
+"""Fraction of the largest speed below which a flight is no longer turned back."""
 
 
 class Flights(NamedTuple):
-    """What was commanded and what came of it, E flights of K decisions."""
+    """Commands and resulting motion of E flights of K decisions."""
 
     command: np.ndarray
     """[K, E, 3] m/s^2, as sent."""
@@ -33,7 +34,7 @@ class Plant(Protocol):
 
     @property
     def period_s(self) -> float:
-        """Between two decisions."""
+        """Time [s] between two decisions."""
         ...
 
     def start(self, conditions: Sequence[Condition], vel_m_s: np.ndarray) -> None:
@@ -50,11 +51,11 @@ class Plant(Protocol):
 
 
 def fly(plant: Plant, condition: Condition, what: Excitation, limits: LimitConfig) -> Flights:
-    """Fly all excitations under one condition; who gets faster than the vehicle may is turned back.
+    """Fly all excitations under one condition; a flight faster than the vehicle's limit is turned back.
 
     Args:
         plant: as many vehicles as there are excitations.
-        condition: of all flights.
+        condition: condition of all flights.
         what: the commands.
         limits: largest speed, and the accelerations that turn a flight back.
     """
@@ -73,7 +74,7 @@ def fly(plant: Plant, condition: Condition, what: Excitation, limits: LimitConfi
 
 
 def turned_back(command: np.ndarray, vel: np.ndarray, fast: np.ndarray, limits: LimitConfig) -> np.ndarray:
-    """The commands [E, 3]; where a flight is too fast, the axes that make it so get all there is the other way."""
+    """Return the commands [E, 3]; if a flight is too fast, the axes responsible get full acceleration in reverse."""
     part = np.abs(vel) > 0.3 * np.linalg.norm(vel, axis=-1, keepdims=True)
     wrong = fast[:, None] & part & (command * vel >= 0)
     return np.where(wrong, np.where(vel > 0, limits.accel_min_m_s2, limits.accel_max_m_s2), command)

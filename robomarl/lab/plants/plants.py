@@ -24,7 +24,7 @@ def known_names(scenario: Any) -> tuple[str, ...]:
 
 
 def make_plant(scenario: Any, flights: int, seed: int, threads: int = 1) -> Plant:
-    """So many vehicles of the scenario, each alone; under a load each with its share of it."""
+    """Return `flights` vehicles of the scenario, each alone; under a load, each with its share of the load."""
     return measured(scenario).plant(scenario, flights, seed, threads)
 
 

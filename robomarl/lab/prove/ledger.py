@@ -1,4 +1,4 @@
-"""What a campaign has flown so far, on disk: one line per finished batch, so that a kill costs the batch under way."""
+"""Progress of a campaign on disk: one line per finished batch, so that a kill costs only the batch under way."""
 
 import json
 import os
@@ -13,10 +13,10 @@ Key = int | str
 
 
 class Ledger:
-    """The folder of one campaign: what JSON can say of every finished batch, by its key. Made by `open`."""
+    """Folder of one campaign: the record of every finished batch as JSON data, by its key. Made by `open`."""
 
     def __init__(self, folder: Path, records: dict[Key, Any]) -> None:
-        """Go on with what is known."""
+        """Continue with known records."""
         self.folder, self.records = folder, records
 
     @classmethod
@@ -60,7 +60,7 @@ class Ledger:
 
 
 def _code() -> str:
-    """Of the filter and its campaigns: batches of two of them must not be counted together."""
+    """Return a hash of the code of filter and campaigns; batches of different code must not be counted together."""
     package = Path(__file__).parents[2]
     folders = (package / "core" / "filter", package / "lab" / "prove")
     found = (file for folder in folders for ending in ("*.py", "*.c", "*.h") for file in folder.rglob(ending))

@@ -1,4 +1,4 @@
-"""`AgentsEnv`: what team environments and games share as a `brax.envs.Env` with a leading robot axis."""
+"""`AgentsEnv`: the common part of team environments and games, as a `brax.envs.Env` with a leading robot axis."""
 
 import contextlib
 import io
@@ -18,21 +18,21 @@ with contextlib.redirect_stdout(io.StringIO()):  # it prints that an optional ba
 
 
 class EpisodeState(NamedTuple):
-    """What `State.pipeline_state` holds."""
+    """Content of `State.pipeline_state`."""
 
     world: Any
     memory: Memory
-    """Of the observation, [N, ...] each."""
+    """Memory of the observation, [N, ...] each."""
     seed: jax.Array
     """[2] uint32: randomness of the steps to come."""
     own: Any = ()
-    """What the kind of team keeps of an episode besides."""
+    """Additional episode state of the kind of team."""
     safety: Any = ()
     """Memory of the safety filters, [N, ...] each; empty without one."""
 
 
 class StepOutcome(NamedTuple):
-    """What a decision has come to, [] bool each but the first."""
+    """Outcome of a decision, [] bool each but the first."""
 
     own: Any
     """The next `EpisodeState.own`."""
@@ -60,14 +60,14 @@ def of_team(episode: EpisodeState, world: Any, failed: jax.Array, succeeded: jax
 
 
 class AgentsEnv(Env):
-    """The part of an environment that does not depend on what is simulated."""
+    """Part of an environment that does not depend on the simulated team."""
 
     observation: ObservationSpec
     action: ActionSpec
     weights: dict[str, float]
     """Reward weights by name."""
     scenario: Any
-    """What is simulated."""
+    """The simulated scenario."""
 
     @property
     def num_agents(self) -> int:
@@ -89,15 +89,15 @@ class AgentsEnv(Env):
         raise NotImplementedError
 
     def views(self, world: Any) -> LocalView:
-        """What every robot may know, [N, ...]."""
+        """Return the view of every robot, [N, ...]."""
         raise NotImplementedError
 
     def privileged(self, state: State) -> jax.Array:
-        """[N, P] what a central critic may see."""
+        """Return the input [N, P] of a central critic."""
         raise NotImplementedError
 
     def team_privileged(self, state: State) -> jax.Array:
-        """[P] what a critic of the whole team may see, robots in their order; by default all that `privileged` says."""
+        """Return the input [P] of a critic of the whole team, robots in order; by default all of `privileged`."""
         return self.privileged(state).reshape(-1)
 
     @property
@@ -106,16 +106,16 @@ class AgentsEnv(Env):
         return self.observation.size
 
     law: FirstLaw | None = None
-    """Of the first elements of the command, where `action` is the others only."""
+    """Controller of the first elements of the command, if `action` has only the remaining ones."""
 
     @property
     def commanded(self) -> ActionSpec:
-        """What a deployed policy says: `action`, and before it what `law` makes."""
+        """Return the outputs of a deployed policy: `action`, preceded by the elements that `law` makes."""
         return self.action
 
     @property
     def decision_s(self) -> float:
-        """Between two decisions."""
+        """Return the time [s] between two decisions."""
         return self.scenario.period_s
 
     @property
@@ -128,11 +128,11 @@ class AgentsEnv(Env):
         raise NotImplementedError
 
     def outcome(self, episode: EpisodeState, world: Any) -> StepOutcome:
-        """What the decision after `episode`, which led to `world`, has come to."""
+        """Return the outcome of the decision after `episode`, which led to `world`."""
         raise NotImplementedError
 
     def decide(self, episode: EpisodeState, action: jax.Array, draws: jax.Array) -> tuple[Any, jax.Array, Any]:
-        """The world one decision later, what was commanded [N, A], and the filters' memory; here there are none."""
+        """Return the world one decision later, the commands [N, A], and the filters' memory; here there are no filters."""
         return self.advance(episode.world, action, draws), action, ()
 
     def first(self, world: Any, seed: jax.Array, own: Any, safety: Any = ()) -> State:

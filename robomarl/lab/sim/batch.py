@@ -1,7 +1,8 @@
-"""`BatchSim`: episodes in lockstep, whatever the engine and the kind of team. Numpy outside; draws from one seed.
+"""`BatchSim`: episodes in lockstep, for every engine and kind of team. Numpy outside; draws from one
+seed.
 
-The same seed gives the same places, weather and noise on every engine and for every policy, so that episodes
-can be compared one by one.
+Equal seeds give equal places, weather and noise on every engine and for every policy, so that
+episodes can be compared one by one.
 """
 
 from abc import ABC, abstractmethod
@@ -16,7 +17,7 @@ from robomarl.core.view import LocalView, Plan
 SIMS = ("fast", "mujoco", "mjx")
 """Names of the engines."""
 W = TypeVar("W")
-"""What is true at one decision: the state of a domain."""
+"""State of a domain at one decision."""
 
 
 class BatchSim(ABC, Generic[W]):
@@ -26,20 +27,20 @@ class BatchSim(ABC, Generic[W]):
         """Prepare the engine; nothing moves before `reset`.
 
         Args:
-            scenario: what is simulated.
-            num_envs: E, episodes that are simulated side by side.
-            seed: of everything that is random.
+            scenario: the simulated scenario.
+            num_envs: E, number of episodes that are simulated side by side.
+            seed: seed of everything that is random.
         """
         self.scenario = scenario
         self.known = scenario
-        """What robots believe of it: where that is to be something else, it is set before the first `reset`."""
+        """Scenario that the robots assume; a different one has to be set before the first `reset`."""
         self.num_envs = num_envs
         self._random = np.random.default_rng(seed)
         self._world: W | None = None
 
     @property
     def world(self) -> W:
-        """What is true now, every array with leading axes [E, N] or [E]."""
+        """Return the current state, every array with leading axes [E, N] or [E]."""
         if self._world is None:
             raise RuntimeError(f"{type(self).__name__}.world: call reset() first.")
         return self._world
@@ -50,12 +51,12 @@ class BatchSim(ABC, Generic[W]):
         return self.world
 
     def step(self, command: np.ndarray, plan: Plan | None = None) -> W:
-        """One decision of every team.
+        """Simulate one decision of every team.
 
         Args:
             command: [E, N, A], clipped to the limits of the action.
-            plan: [E, N, 3] each: what the robots' filters committed to with it, which goes out with the state that
-                they decided from; by default nobody has a plan.
+            plan: [E, N, 3] each: plans of the robots' filters for this command, sent with the state that
+                led to the decision; by default no robot has a plan.
         """
         if plan is not None:
             plan = Plan(*(np.asarray(part, np.float32) for part in plan))
@@ -64,7 +65,7 @@ class BatchSim(ABC, Generic[W]):
 
     @abstractmethod
     def views(self) -> LocalView:
-        """What every robot may know now, [E, N, ...]."""
+        """Return the current view of every robot, [E, N, ...]."""
 
     def set_world(self, world: W) -> None:
         """Go on from another state, as if `reset` had drawn it."""
@@ -73,7 +74,7 @@ class BatchSim(ABC, Generic[W]):
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """What is flown in here takes nothing from the randomness of the episodes that come after it."""
+        """Keep the randomness of later episodes independent of flights in this context."""
         kept = self._random.bit_generator.state
         yield
         self._random.bit_generator.state = kept
@@ -82,7 +83,7 @@ class BatchSim(ABC, Generic[W]):
         return self._random.random(shape, np.float32)
 
     def _started(self, world: W) -> None:  # noqa: B027
-        """What an engine does when a new episode begins; nothing by default."""
+        """Prepare the engine for a new episode; does nothing by default."""
 
     @abstractmethod
     def _start(self) -> W:

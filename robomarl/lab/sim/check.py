@@ -1,7 +1,8 @@
-"""`check`: the engines from the same starts with the same commands, and how far apart they drift.
+"""`check`: drive the engines from equal starts with equal commands, and measure how far apart they
+drift.
 
-How a kind of team is driven and what is compared of it, its domain says in a `Probe`. Masses, motors, delays and wind
-are drawn as in the scenario, equal for all engines.
+The `Probe` of a domain defines how its kind of team is driven and compared. Masses, motors, delays
+and wind are drawn as in the scenario, equal for all engines.
 """
 
 import itertools
@@ -22,7 +23,7 @@ from robomarl.lab.sim.env import check_specs
 from robomarl.lab.sim.probe import CheckTrial, Probe, Seen
 
 ROUNDING = 1e-9
-"""Of times that are counted in decisions."""
+"""Rounding error of times that are counted in decisions."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class CheckConfig:
         """Check the values.
 
         Raises:
-            UserError: fewer than two engines, one of them twice, or no time.
+            UserError: fewer than two engines, a duplicate engine, no time, or no teams.
         """
         if len(set(self.sims)) < 2 or len(set(self.sims)) < len(self.sims):
             raise UsageError(f"--sims {' '.join(self.sims)}: name two or more different engines of {', '.join(SIMS)}.")
@@ -48,18 +49,19 @@ class CheckConfig:
 
 
 def check_engines(scenario: Any, config: CheckConfig, errors: Mapping[str, Any] | None = None) -> Figures:
-    """Drive every engine alike; those that the scenario's kind of team has not are left out.
+    """Drive every engine alike; engines that the scenario's kind of team lacks are left out.
 
     Args:
-        scenario: what is compared.
+        scenario: the compared scenario.
         config: engines, duration, seed.
-        errors: engine -> an error that is planted in it, of the domain's kind, to see that it is found.
+        errors: engine -> an error that is planted in it, of the domain's kind, to test that the error
+            is found.
 
     Returns:
         The worst of the figures of all pairs of engines, `passed`, the limits, and `pairs`.
 
     Raises:
-        UserError: fewer than two engines are left, or no contract takes what its robots are commanded.
+        UserError: fewer than two engines are left, or no contract accepts the commands of its robots.
     """
     simulation = simulation_of(scenario)
     check_specs(scenario, None, simulation.action(scenario))
@@ -80,10 +82,10 @@ def check_engines(scenario: Any, config: CheckConfig, errors: Mapping[str, Any] 
 
 
 def held(random: np.random.Generator, ends: tuple[Any, Any], shape: tuple[int, ...], hold: int) -> np.ndarray:
-    """[T, ..., A] commands anywhere within the limits, drawn anew after so many decisions.
+    """Draw [T, ..., A] commands anywhere within the limits, each held for a number of decisions.
 
     Args:
-        random: what they are drawn from.
+        random: source of the draws.
         ends: [A] lowest and highest.
         shape: T, ...
         hold: decisions.
@@ -94,12 +96,13 @@ def held(random: np.random.Generator, ends: tuple[Any, Any], shape: tuple[int, .
 
 
 def drift(scenario: Any, first: tuple[Seen, ...], second: tuple[Seen, ...]) -> Figures:
-    """How far two engines are apart in one trial, at worst over time and robots.
+    """Return the largest difference of two engines in one trial, over time and robots.
 
     Args:
-        scenario: what is compared.
-        first: of one trial, of each decision where the robots were [E, N, 3] and how they were turned [E, N, 4].
-        second: the same on another engine.
+        scenario: the compared scenario.
+        first: for one trial, positions [E, N, 3] and attitudes [E, N, 4] of the robots at each
+            decision.
+        second: positions and attitudes on another engine.
     """
     (pos, quat), (other_pos, other_quat) = (map(np.stack, zip(*run[0], strict=True)) for run in (first, second))
     return {
@@ -122,7 +125,7 @@ def _driven(probe: Probe, scenario: Any, config: CheckConfig, job: tuple[str, Ch
 
 
 def _left_out(probe: Probe, scenario: Any, config: CheckConfig, sims: tuple[str, ...]) -> Figures:
-    """What no engine knows of the vehicle, and what of it the domain does not say."""
+    """Return the vehicle keys that no engine models, and those that the domain does not declare either."""
     if probe.felt is None:
         return {}
     jobs = [(sim, trial) for sim in sims for trial in probe.trials]
@@ -143,7 +146,7 @@ def _compared(probe: Probe, scenario: Any, pair: tuple[str, str], runs: Mapping[
 
 
 def _is_within(probe: Probe, figures: Figures) -> bool:
-    """Whether all limits are kept; a NaN keeps none."""
+    """Return True if all limits are kept; a NaN keeps none."""
     kept = all(figures[name] <= most + ROUNDING for name, most in probe.limits.items())
     return bool(kept and all(figures[name] >= least for name, least in probe.least.items()))
 
@@ -158,7 +161,7 @@ def _worst(probe: Probe, pairs: list[Figures]) -> Figures:
 
 
 def _about(probe: Probe, scenario: Any, config: CheckConfig, sims: tuple[str, ...]) -> Figures:
-    """What was compared."""
+    """Return the settings of the comparison."""
     seconds = {"seconds": config.seconds} if probe.is_timed else {}
     teams = {"teams": config.teams or probe.teams}
     return {"scenario": scenario.name, "sims": list(sims), **seconds, "seed": config.seed, **teams}
@@ -184,7 +187,7 @@ def table(figures: Figures) -> str:
 
 
 def _words(figures: Figures) -> list[str]:
-    """What was compared, and what of the vehicle was not."""
+    """Return lines on the compared quantities, and on the parts of the vehicle that were not compared."""
     lines = [f"Compared: {figures['compared']}."] if figures.get("compared") else []
     if unfelt := figures.get("not_modelled"):
         lines.append(f"In no engine, so that they cannot differ by it: {', '.join(unfelt)} of {figures['vehicle']}.")

@@ -1,4 +1,4 @@
-"""The environment of a scenario, whatever kind of team it is about."""
+"""The environment of a scenario, for every kind of team."""
 
 from typing import Any
 
@@ -16,10 +16,11 @@ def make_env(
     safety: str = "off",
     starts: Starts | None = None,
 ) -> Any:
-    """The `AgentsEnv` of a scenario; its domain says which of the options it has, as engines and `starts`.
+    """Return the `AgentsEnv` of a scenario; its domain defines the available options, such as engines and
+    `starts`.
 
     Raises:
-        UserError: no contract can hold what its policies see or command.
+        UserError: no contract can hold the observations or commands of its policies.
     """
     env = simulation_of(scenario).env(scenario, sim, weights, safety, starts)
     check_specs(scenario, env.observation, env.commanded)
@@ -27,10 +28,11 @@ def make_env(
 
 
 def check_specs(scenario: Any, observation: ObservationSpec | None, action: ActionSpec) -> None:
-    """Check what a bundle will say of a scenario's policies, before one is trained.
+    """Check the specs that a bundle will declare for a scenario's policies, before one is trained.
 
     Raises:
-        UserError: an action or roles that no contract takes, or a feature whose units are not those of its parts.
+        UserError: an action or roles that no contract accepts, or a feature with units that differ from
+            those of its parts.
     """
     try:
         check_action(action)

@@ -1,4 +1,4 @@
-"""What the safety filter is to assume in a scenario: one answer for evaluation, export and training."""
+"""Assumptions of the safety filter in a scenario: one answer for evaluation, export and training."""
 
 from typing import Any
 
@@ -7,11 +7,12 @@ from robomarl.core.filter.params import SafetyParams
 
 
 def safety_params(scenario: Any, least_team: int | None = None) -> SafetyParams:
-    """Parameters of every robot's filter.
+    """Return the parameters of every robot's filter.
 
     Args:
-        scenario: vehicle, rate and what stands around.
-        least_team: robots of the smallest team that may start; by default the scenario's. All of it has to be heard.
+        scenario: vehicle, rate and surroundings.
+        least_team: robots of the smallest team that may start; by default the scenario's. All its
+            robots have to be received.
 
     Raises:
         UserError: commands are of a kind that the filter does not know.

@@ -1,4 +1,4 @@
-"""Controllers that nobody trained, of which a policy may learn or whose gains are searched."""
+"""Untrained controllers, for imitation by a policy or for a search of their gains."""
 
 from typing import Any, Protocol, runtime_checkable
 
@@ -9,10 +9,10 @@ from robomarl.core.types import Array
 
 
 class Law(Protocol):
-    """A decentralized controller that nobody trained."""
+    """A decentralized controller that is not trained."""
 
     observation: ObservationSpec
-    """What it reads of the view."""
+    """Observation that the controller reads from the view."""
 
     def act(self, obs: Array) -> Array:
         """Observation [..., O] to command [..., A]."""
@@ -23,13 +23,13 @@ class FlownLaw:
     """A law with the interface of a trained policy: `robomarl eval baseline` flies it."""
 
     def __init__(self, scenario: Any, law: Law, action: ActionSpec, name: str = "baseline") -> None:
-        """Take them.
+        """Store the arguments.
 
         Args:
-            scenario: where it flies.
-            law: what decides.
-            action: what it commands.
-            name: of the policy, in tables.
+            scenario: scenario of the flights.
+            law: the controller.
+            action: its commands.
+            name: name of the policy, in tables.
         """
         self.name, self.scenario_name, self.vehicle_name = name, scenario.name, scenario.vehicle_config.name
         self.action, self.observation, self._law = action, law.observation, law
@@ -44,7 +44,7 @@ class FlownLaw:
 
 
 class FirstLaw(Law, Protocol):
-    """A law for the first elements of an action; a policy learns the others."""
+    """A law for the first elements of an action; a policy learns the remaining ones."""
 
     count: int
     """How many."""
@@ -56,16 +56,16 @@ class GainedLaw(Law, Protocol):
 
     gains: Any
     search_from: Any
-    """Where a search begins."""
+    """Gains at the start of a search."""
 
     @property
     def search_step(self) -> Any:
-        """What counts as a step of 1 in it; gains with 0 stay where they begin."""
+        """Return the size of a step of 1 in the search; gains with 0 keep their start value."""
         ...
 
     search_least: Any
     """Least values."""
 
     def with_gains(self, gains: Any) -> "GainedLaw":
-        """The same law with others; arrays are fine that broadcast with what it works on."""
+        """Return this law with other gains; arrays that broadcast with its inputs are allowed."""
         ...

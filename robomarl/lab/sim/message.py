@@ -1,6 +1,7 @@
-"""What robots tell each other: state and plan of one decision, delayed, lost and aged together. Array-generic.
+"""Messages between robots: state and plan of one decision, delayed, lost and aged together.
+Array-generic.
 
-Shapes: `...` is the batch of environments, N the robots, K = N - 1 their team-mates.
+Shapes: `...` is the batch of environments, N the robots, K = N - 1 their teammates.
 """
 
 from typing import NamedTuple
@@ -13,18 +14,18 @@ from robomarl.core.view import Plan
 
 
 class Message(NamedTuple):
-    """What every robot sends at one decision, [..., N, 3] each."""
+    """Message of every robot at one decision, [..., N, 3] each."""
 
     pos_m: Array
     """Its estimate then, world."""
     vel_m_s: Array
     """Its estimate then, world."""
     plan: Plan | tuple[()] = ()
-    """What its filter committed to at that decision; empty in a world in which nobody sends plans."""
+    """Plan of the robot's filter at that decision; empty in a world without plans."""
 
 
 class Air(NamedTuple):
-    """What every robot last heard of every team-mate. Row [i, k] is robot i's k-th mate, (i + 1 + k) mod N."""
+    """Last message received from every teammate. Row [i, k] is robot i's k-th teammate, (i + 1 + k) mod N."""
 
     pos_m: Array
     """[..., N, K, 3] world, at the message's stamp."""
@@ -33,7 +34,7 @@ class Air(NamedTuple):
     age_s: Array
     """[..., N, K] time since that stamp."""
     plan: Plan | tuple[()] = ()
-    """[..., N, K, 3] each, of the same message."""
+    """[..., N, K, 3] each, from that message."""
 
 
 def mates_of(count: int) -> np.ndarray:
@@ -50,14 +51,14 @@ def braking_plan(pos_m: Array, vel_m_s: Array, brake_m_s2: float) -> Plan:
 
 
 def with_plan(sent: tuple[Message, ...], plan: Plan | None) -> tuple[Message, ...]:
-    """Messages on their way, newest first, with what filters have just committed to in the newest.
+    """Return the messages in transit, newest first, with the filters' latest plans in the newest message.
 
-    Its estimate is the one that the decision was made from. Without any latency nothing is on its way: then a
-    message is heard before its sender has decided, and goes without a plan.
+    Its estimate is the one from which the decision was made. Without any latency no message is in
+    transit: then a message is received before its sender has decided, and has no plan.
 
     Args:
         sent: the messages.
-        plan: [..., N, 3] each; None: nobody runs a filter, and the message stays as it is.
+        plan: [..., N, 3] each; None: no robot runs a filter, and the messages stay unchanged.
     """
     if plan is None or not sent or not isinstance(sent[0].plan, Plan):
         return sent
@@ -68,12 +69,12 @@ def with_plan(sent: tuple[Message, ...], plan: Plan | None) -> tuple[Message, ..
 
 
 def deliver(air: Air, message: Message, heard: Array, times_s: tuple[float, float]) -> Air:
-    """What is known after some messages have arrived.
+    """Return the known messages after some new ones have arrived.
 
     Args:
-        air: what was known before.
-        message: of every robot.
-        heard: [..., N, K] bool: the message of this mate arrives here.
+        air: messages known before.
+        message: message of every robot.
+        heard: [..., N, K] bool: the message of this teammate arrives here.
         times_s: age of a message that arrives, and time since the last delivery.
     """
     mates, (latency_s, period_s) = mates_of(message.pos_m.shape[-2]), times_s

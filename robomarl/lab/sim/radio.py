@@ -1,7 +1,8 @@
-"""Whether the radio spans a team wherever it may get to.
+"""Check that the radio spans a team at all distances that it may reach.
 
-The filter stops a robot that does not hear all of its team-mates: whoever is silent may be out of range, but also near
-with a dead radio. Robots that can part farther than the radio reaches would brake for good, each where it is.
+The filter stops a robot that does not receive all of its teammates: a silent teammate may be out of
+range, but also near with a dead radio. Robots that can part farther than the radio reaches would
+brake for good, each at its place.
 """
 
 import math
@@ -20,7 +21,7 @@ class RadioConfig:
     range_m: Positive
     """Farther team-mates are not heard. No two robots of a team may get so far apart."""
     latency_s: NonNegative
-    """From the sender's stamp to the receiver."""
+    """Time [s] from the sender's timestamp to the receiver."""
     max_age_s: Positive
     """Older messages count as not heard."""
 
@@ -38,13 +39,13 @@ class RadioConfig:
 
 
 def check_radio(range_m: float, widest_m: float, where: str, file: str) -> None:
-    """Check that robots hear each other at the largest distance that they can have.
+    """Check that robots receive each other at the largest distance that they can have.
 
     Args:
-        range_m: of the radio.
+        range_m: range of the radio.
         widest_m: largest distance of two robots of a team.
-        where: what lets them be so far apart, to name in the error.
-        file: of the scenario.
+        where: setting that permits this distance, to name in the error.
+        file: file of the scenario.
 
     Raises:
         UserError: they can get out of range.

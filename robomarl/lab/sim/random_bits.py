@@ -12,7 +12,7 @@ GOLDEN = 0x9E3779B9
 
 
 def seed_words(key: jax.Array) -> jax.Array:
-    """[2] uint32: what `uniform` starts from, out of a JAX key."""
+    """Return [2] uint32 from a JAX key, the seed of `uniform`."""
     return jax.random.bits(key, (2,))
 
 

@@ -1,4 +1,4 @@
-"""The section `randomize` of a scenario file: what is drawn anew for each episode, and what `--perturb` pins."""
+"""The section `randomize` of a scenario file: parameters drawn anew for each episode, which `--perturb` can pin."""
 
 from dataclasses import dataclass, fields
 
@@ -9,7 +9,7 @@ Interval = tuple[float, float]
 
 @dataclass(frozen=True)
 class Randomize:
-    """What a scenario randomizes: intervals, and here none."""
+    """Randomized parameters of a scenario: intervals, none in this base class."""
 
     def __post_init__(self) -> None:
         """Check the intervals; raises `ValueError` where one is reversed or negative, or a probability is above 1."""

@@ -1,4 +1,4 @@
-"""`Scenario`: what every scenario file says; and those of every kind of team, by name or path, as they are read."""
+"""`Scenario`: common part of every scenario file, and the loading of all kinds of scenario by name or path."""
 
 import dataclasses
 import itertools
@@ -51,14 +51,14 @@ class Scenario:
     rates: RateConfig
     radio: RadioConfig
     randomize: Randomize = Randomize()
-    """What is drawn anew for each episode; its fields are intervals."""
+    """Parameters that are drawn anew for each episode; its fields are intervals."""
     held_out: dict[str, dict[str, float]] = dataclasses.field(default_factory=dict)
     """Variations that training never sees: name -> {parameter: value}."""
     name: str = ""
     """The name that it was loaded by."""
 
     def __post_init__(self) -> None:
-        """Check what one key alone cannot show; raises `ValueError`."""
+        """Check held-out variations, latency and episode length; raises `ValueError`."""
         known = sorted(self.randomized)
         for variation, values in self.held_out.items():
             for name in values:
@@ -78,7 +78,7 @@ class Scenario:
             raise ValueError(f"held_out.{name}: {error}") from None
 
     def check_latency(self, section: str, latency_s: float) -> None:
-        """Check that what is late comes with a decision; raises `ValueError`."""
+        """Check that a latency is a multiple of the decision period; raises `ValueError`."""
         periods = latency_s * self.rates.policy_hz
         if abs(periods - round(periods)) > 1e-6:
             raise ValueError(
@@ -125,8 +125,8 @@ def load_scenario(name: str, kind: type[Scenario] = Scenario) -> Any:
     """Read a scenario by name (of `sim/scenarios/`) or by the path of a TOML file, as its domain does.
 
     Args:
-        name: which one.
-        kind: what it has to be, where not any kind of team will do.
+        name: name or path.
+        kind: required class, if not every kind of team is allowed.
 
     Raises:
         UserError: unknown name, bad TOML, a wrong key or value, or another kind of team.

@@ -1,4 +1,4 @@
-"""How episodes of training start in games: a section of recipes, whatever is played."""
+"""Starts of training episodes in games: a section of recipes, for every game."""
 
 from dataclasses import dataclass
 
@@ -14,11 +14,12 @@ class Starts:
     set_pieces: Fraction = 0.15
     """Share with a set piece of ours."""
     alone: Fraction = 0.0
-    """Share with a set piece in which all but the one who takes it stand still, as where it is judged: the policy must
-    not count on a team-mate that comes along. One of `set_pieces`."""
+    """Fraction with a set piece in which all robots but the taker stand still, as in its evaluation: the policy must
+    not count on a teammate that comes along. Part of `set_pieces`.
+    """
 
     def __post_init__(self) -> None:
-        """Check what one key alone cannot show."""
+        """Check that `alone` is a part of `set_pieces`, and that the fractions sum to at most 1."""
         if self.alone > self.set_pieces:
             raise ValueError(f"alone = {self.alone:g} is a part of set_pieces = {self.set_pieces:g}.")
         if self.anywhere + self.set_pieces > 1:
@@ -26,4 +27,4 @@ class Starts:
 
 
 KICK_OFF = Starts(0.0, 0.0)
-"""As in a match."""
+"""Starts of a match."""

@@ -14,7 +14,7 @@ from robomarl.core.types import PhysicalAction
 from robomarl.lab.sim.agents import AgentsEnv
 
 ROUNDING = 1e-4
-"""Beyond 1, of trainers that squash in single precision."""
+"""Excess over 1 that is tolerated, for trainers that squash in single precision."""
 
 
 def check_unit(spec: ActionSpec, action: Any) -> None:
@@ -42,7 +42,9 @@ class UnitActions(Wrapper):
     """Actions in [-1, 1], the range of a squashed Gaussian, instead of physical units."""
 
     def step(self, state: State, action: jax.Array) -> State:
-        """[N, A] in [-1, 1]; 0 is the middle of each element's range. See `check_unit` for what is refused."""
+        """Take actions [N, A] in [-1, 1]; 0 is the middle of each element's range. `check_unit` lists the rejected
+        ones.
+        """
         spec = self.env.action  # type: ignore[attr-defined]
         check_unit(spec, action)
         return self.env.step(state, spec.from_unit(jnp.clip(action, -1.0, 1.0)))

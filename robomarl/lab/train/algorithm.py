@@ -41,7 +41,7 @@ def nobody(config: TrainConfig, env: AgentsEnv) -> None:
 
 
 def may_share(config: TrainConfig, scenario: Any) -> bool:
-    """Whether XLA can compile the recipe's updates with several results of one loop; see `share_results`."""
+    """Return True if XLA can compile the recipe's updates with several results of one loop; see `share_results`."""
     wanted = config.algorithm != "shac" if config.share_results is None else config.share_results
     return wanted and simulation_of(scenario).games is None
 
@@ -77,16 +77,16 @@ def _check_sequences(config: TrainConfig, env: AgentsEnv) -> None:
 
 
 def is_game(env: AgentsEnv) -> bool:
-    """Whether there is another team to learn against."""
+    """Return True if there is another team to learn against."""
     return simulation_of(env.scenario).games is not None
 
 
 def games(config: TrainConfig, env: AgentsEnv) -> list[AgentsEnv]:
-    """The run's own game and those that take turns with it.
+    """Return the run's own game and those that take turns with it.
 
     Raises:
-        UserError: unknown scenario, one whose robots see or do something else, a teacher of none of them, or a way to
-            learn that games have not.
+        UserError: unknown scenario, a scenario with other observations or actions, a teacher of no such
+            game, or a way to learn that games do not have.
     """
     if LEARNERS.get(config.algorithm) is not mappo:
         said = f"algorithm = {config.algorithm!r} does not learn games"
@@ -107,17 +107,18 @@ def init_state(config: TrainConfig, env: Any, key: jax.Array) -> TrainState:
 
 
 def started(config: TrainConfig, state: TrainState) -> TrainState:
-    """A state before the first update, with what the recipe wants to be remembered of its weights."""
+    """Return a state before the first update, with the records of its weights that the recipe asks for."""
     return anchored(config, with_mean(config, state))
 
 
 def make_update(config: TrainConfig, env: Any, teacher_of: TeacherOf = nobody) -> Update:
-    """One rollout and the gradient steps on it, state -> (state, metrics).
+    """Return one rollout and its gradient steps as a function, state -> (state, metrics).
 
     Args:
         config: the recipe.
         env: the run's own environment.
-        teacher_of: what finds the trained teams that teach games; see `robomarl.lab.train.self_play.teachers`.
+        teacher_of: function that finds the trained teams that teach games; see
+            `robomarl.lab.train.self_play.teachers`.
 
     Raises:
         UserError: the algorithm has no rollouts, or `teacher_of` finds no such team.

@@ -28,14 +28,16 @@ class NetworkConfig:
     critic_hidden: tuple[Count, ...] = (64, 64)
     """Width of the critic's hidden layers."""
     critic: Literal["robot", "team"] = "robot"
-    """robot: values one robot at a time, each from what it is to it; team: once for all, with an output for each."""
+    """robot: one value at a time, from the state as seen by that robot; team: all values at once, one output per robot.
+    """
     activation: Literal["tanh", "elu", "relu"] = "tanh"
-    """Between the layers."""
+    """Activation between the layers."""
     encoder: Literal["flat", "attention", "graph"] = "flat"
-    """flat: the whole observation at once; attention: over the neighbours, in any order; graph: the same with several
-    heads and only over those that are there, however many rows there are."""
+    """flat: the whole observation at once; attention: over the neighbours, in any order; graph: attention with several
+    heads over the present neighbours only, for any number of rows.
+    """
     heads: Count = 4
-    """Of the graph; they share the first of `actor_hidden`."""
+    """Number of heads of the graph encoder; they share the first of `actor_hidden`."""
     memory: Literal["none", "gru"] = "none"
     """gru: a recurrent state (Cho et al., 2014), explicit in the rollout and in the ONNX graph."""
     gru_size: Count = 64
@@ -44,7 +46,7 @@ class NetworkConfig:
     """Sets of the actor's parameters: 1, shared by all robots; R, one for each of the roles 0 to R - 1."""
 
     def __post_init__(self) -> None:
-        """Check what one key alone cannot show."""
+        """Check that there are hidden layers, and that `heads` divides the first width of a graph encoder."""
         if not (self.actor_hidden and self.critic_hidden):
             raise ValueError("actor_hidden and critic_hidden need a layer each at least; write its width, as in [64].")
         if self.encoder == "graph" and self.actor_hidden[0] % self.heads:
@@ -62,10 +64,14 @@ class NoiseConfig:
     final_floor_std: NonNegative = 0.1
     """... and at its end; in between it falls linearly with the steps."""
     scale: tuple[Positive, ...] = ()
-    """Factor on all three for each component of the command, in its order; none: 1 for all. Where one component
-    stands little noise (a yaw rate that the aim depends on), the others need not go without."""
+    """Factor on `start_std`, `floor_std` and `final_floor_std` for each component of the command, in its order; none: 1
+    for all. If one component tolerates little noise (a yaw rate that determines the aim), the rest need not go
+    without.
+    """
     correlation: Annotated[float, Range(0.0, 0.999)] = 0.0
-    """Of the noise from one decision to the next: what lasts gets a robot somewhere (Hollenstein et al., AAAI 2024)."""
+    """Correlation of the noise from one decision to the next: lasting noise moves a robot farther (Hollenstein et al.,
+    AAAI 2024).
+    """
 
 
 @dataclass(frozen=True)
@@ -73,7 +79,7 @@ class Lesson:
     """One parameter of the scenario that changes while the training goes on: a part of the curriculum."""
 
     parameter: str
-    """Dotted, as in `start.jitter_m` or `randomize.packet_loss`: what decides how episodes start."""
+    """Dotted name of a parameter of the episodes' start, as in `start.jitter_m` or `randomize.packet_loss`."""
     begin: float | tuple[float, float]
     """Its value at first ..."""
     end: float | tuple[float, float]
@@ -81,26 +87,26 @@ class Lesson:
     over: Annotated[float, Range(1e-6, 1.0)] = 0.5
     """The level reaches 1 after this share of `total_steps`."""
     success: Fraction | None = None
-    """If set, the level goes by success instead: it rises by `rise` with every update whose episodes do as well."""
+    """If set, the level follows success instead: it rises by `rise` with every update of at least this success rate."""
     rise: Annotated[float, Range(1e-6, 1.0)] = 0.02
-    """What the level rises by at a time; see `success`."""
+    """Increase of the level at a time; see `success`."""
 
     def __post_init__(self) -> None:
-        """Check what one key alone cannot show."""
+        """Check that `begin` and `end` are both numbers or both intervals."""
         if isinstance(self.begin, tuple) != isinstance(self.end, tuple):
             raise ValueError(f"begin and end of {self.parameter} must both be numbers or both be [low, high].")
 
 
 @dataclass(frozen=True)
 class SelfPlayConfig:
-    """Games: who the other team is in training, each on a part of the batch; all parts are of the same size."""
+    """Games: opponents in training, each on a part of the batch; all parts are of equal size."""
 
     scripts: tuple[str, ...] = ()
     """Scripted teams of the domain. One that is named twice plays twice as much."""
     script_parts: Count = 3
-    """Parts that each of them plays."""
+    """Number of equal parts of the batch that play against each scripted team."""
     itself: Count = 2
-    """Parts in which the other team is the learner."""
+    """Number of parts in which the learner plays against itself."""
     snapshots: Count = 8
     """Parts in which it is an earlier snapshot."""
     pool: Count = 12
@@ -108,9 +114,9 @@ class SelfPlayConfig:
     snapshot_every: Count = 40
     """Updates from one snapshot to the next; then opponents are drawn again."""
     teacher: str = ""
-    """Script, or bundle or run folder with the same network, that the policy imitates at first."""
+    """Script, or bundle or run folder with an equal network, that the policy imitates at first."""
     teachers: dict[str, str] = field(default_factory=dict)
-    """Who teaches instead in the scenario of this name, of those that take turns."""
+    """Teacher that replaces `teacher` in the scenario of this name, among those that take turns."""
     teach_share: Fraction = 0.0
     """For this share of `total_steps`."""
     starts: Starts = Starts()
@@ -118,29 +124,32 @@ class SelfPlayConfig:
     rally_s: Positive | None = None
     """They end at a goal or after this time; by default after the scenario's `rules.rally_s`."""
     goes_on: bool = False
-    """What comes after a time-out counts as the critic expects it, for in a match the rally goes on; else nothing."""
+    """True if the critic's value counts after a time-out, because the rally goes on in a match; otherwise nothing
+    counts.
+    """
     also: tuple[str, ...] = ()
     """Scenarios that take turns with the run's own, an update of each: one actor learns all. Agent-steps are of all."""
 
 
 @dataclass(frozen=True)
 class SearchConfig:
-    """Of `algorithm = "search"`: CMA-ES over the gains of the task's law."""
+    """Settings of `algorithm = "search"`: CMA-ES over the gains of the task's law."""
 
     candidates: Count = 32
-    """Sets of gains in a generation; all meet the same `num_envs` / `candidates` episodes."""
+    """Number of sets of gains in a generation; all meet equal `num_envs` / `candidates` episodes."""
     first_std: Positive = 0.3
     """Standard deviation of the first generation, over the gains of the law."""
     start: dict[str, float] = field(default_factory=dict)
-    """Gains that the search begins with, by name; the law says where the others begin."""
+    """Gains at the start of the search, by name; the law defines the start of the remaining gains."""
     exact_per_s: NonNegative = 3.0
-    """What a second exactly at the goal is worth beside the task's reward; it falls exponentially with ..."""
+    """Reward per second exactly at the goal, beside the task's reward; it falls exponentially with distance and angle.
+    """
     exact_m: Positive = 0.025
-    """... this distance ..."""
+    """Distance [m] to the goal at which the reward `exact_per_s` has fallen to 1/e."""
     exact_rad: Positive = 0.2
-    """... and this angle."""
+    """Angle [rad] to the goal at which the reward `exact_per_s` has fallen to 1/e."""
     late_per_s: NonNegative = 0.0
-    """What a second costs in which the team has not arrived."""
+    """Cost of a second in which the team has not arrived."""
 
 
 OFFLINE = ("bc", "td3_bc", "iql")
@@ -149,7 +158,7 @@ OFFLINE = ("bc", "td3_bc", "iql")
 
 @dataclass(frozen=True)
 class ImitationConfig:
-    """Of `robomarl train --imitate`, see `robomarl.lab.train.imitation`."""
+    """Settings of `robomarl train --imitate`, see `robomarl.lab.train.imitation`."""
 
     rounds: Count = 5
     """Episodes of each team; the policy flies none of the first, and all of the last."""
@@ -164,7 +173,7 @@ class TrainConfig:
     version: Literal[2] = 2
     """Version of the file's layout; files of version 1 are read too."""
     scenario: str = "swap_4"
-    """What is trained."""
+    """Scenario of the training."""
     algorithm: Literal["mappo", "ippo", "shac", "reppo", "pqn", "search", "bc", "td3_bc", "iql"] = "mappo"
     """mappo: the critic sees the privileged state; ippo: only the robot's own observation; shac: the gradient of the
     engine itself, see `robomarl.lab.train.shac`; reppo: the slope of a critic of actions, see
@@ -184,10 +193,11 @@ class TrainConfig:
     minibatches: Count = 8
     """Gradient steps per pass; must divide `num_envs`."""
     value_horizon_s: Positive = 2.0
-    """What comes later counts less, with this time constant: gamma = exp(-period / value_horizon_s)."""
+    """Time constant [s] of the discount: gamma = exp(-period / value_horizon_s). Later rewards count less."""
     credit_s: Positive = 0.39
-    """What an action does within this time is seen in the rewards themselves, what it does later in the critic's values
-    only: lambda = exp(-period / credit_s) of generalized advantage estimation (Schulman et al., 2016)."""
+    """Time constant [s] of generalized advantage estimation: lambda = exp(-period / credit_s) (Schulman et al., 2016).
+    Effects of an action within this time are seen in the rewards themselves, later ones only in the critic's values.
+    """
     clip: Positive = 0.2
     """Clipping of the probability ratio."""
     entropy_cost: NonNegative = 0.0002
@@ -195,15 +205,18 @@ class TrainConfig:
     value_cost: NonNegative = 0.5
     """Weight of the critic's error (Huber) in the loss."""
     change_cost: NonNegative = 0.0
-    """Of what the policy's mean action changes by from one decision to the next: a calm policy, whatever the noise."""
+    """Weight of the squared change of the policy's mean action between consecutive decisions: a calm policy at any
+    noise.
+    """
     stay_cost: NonNegative = 0.0
     """Weight of the KL divergence from the policy that the run began from in the loss, of mappo and ippo only."""
     learning_rate: Positive = 1e-3
-    """Of Adam, at the start."""
+    """Learning rate of Adam, at the start."""
     top_learning_rate: Positive | None = None
     """It may grow to this where the policy moves less than half of `target_kl`; by default to `learning_rate` only."""
     critic_learning_rate: Positive | None = None
-    """Of the critic, in mappo and ippo; by default that of the actor, which falls where the policy moves too much."""
+    """Learning rate of the critic, in mappo and ippo; by default the actor's, which falls if the policy moves too much.
+    """
     target_kl: Positive = 0.012
     """The learning rate shrinks where an update moves the policy by more than twice this KL divergence, at first ..."""
     final_target_kl: Positive = 0.002
@@ -211,16 +224,18 @@ class TrainConfig:
     critic_first: NonNegative = 0.0
     """Agent-steps at the start in which only the critic learns: one that knows nothing yet would spoil a good actor."""
     average_over: NonNegative = 0.0
-    """If not 0, the mean of the actor's weights over about so many updates is deployed; see
-    `robomarl.lab.train.polyak`."""
+    """If not 0, the mean of the actor's weights over about this many updates is deployed; see
+    `robomarl.lab.train.polyak`.
+    """
     max_grad_norm: Positive = 1.0
     """Larger gradients are scaled down to this norm."""
     share_results: bool | None = None
-    """Whether XLA works out once what several results of a loop have in common; by default wherever it is known to
-    compile that, which is not through the gradient of shac nor in games: see `robomarl.lab.sim.engines.compiler`."""
+    """True if XLA computes shared parts of several loop results once; by default wherever this is known to compile,
+    which is neither through the gradient of shac nor in games: see `robomarl.lab.sim.engines.compiler`.
+    """
     network: NetworkConfig = NetworkConfig()
     sequence: SequenceConfig = SequenceConfig()
-    """Of actions, where decisions are rarer than they."""
+    """Settings of action sequences, in which decisions are rarer than actions."""
     noise: NoiseConfig = NoiseConfig()
     filter: Literal["off", "qp", "upright"] = "off"
     """qp: the safety filter stands between policy and vehicle in training too; upright: once a thrown one is so."""
@@ -229,14 +244,14 @@ class TrainConfig:
     imitation: ImitationConfig = ImitationConfig()
     offline: OfflineConfig = OfflineConfig()
     self_play: SelfPlayConfig = SelfPlayConfig()
-    """Of games."""
+    """Settings of games."""
     curriculum: tuple[Lesson, ...] = ()
     """Parameters of the scenario that change while the training goes on."""
     weights: dict[str, float] = field(default_factory=dict)
     """Reward weights that replace the task's own, by name."""
 
     def __post_init__(self) -> None:
-        """Check what one key alone cannot show."""
+        """Check values that depend on each other: minibatches, critic, costs, candidates, learning rates and steps."""
         if self.num_envs % self.minibatches:
             raise ValueError(f"minibatches = {self.minibatches} must divide num_envs = {self.num_envs}.")
         if self.algorithm == "ippo" and self.network.critic == "team":
@@ -273,9 +288,10 @@ def recipe_names() -> list[str]:
 
 
 def load_recipe(name: str) -> tuple[TrainConfig, int]:
-    """A recipe by name (of `policies/recipes/`) or path, and the seed that it was shipped with.
+    """Return a recipe by name (of `policies/recipes/`) or path, and the seed with which it was shipped.
 
-    Of a recipe with stages it is what they have in common; `robomarl.lab.train.stages.plan` reads the stages.
+    For a recipe with stages, the result is their common part; `robomarl.lab.train.stages.plan` reads
+    the stages.
 
     Raises:
         UserError: unknown name, bad TOML, or a wrong key or value.
@@ -285,7 +301,7 @@ def load_recipe(name: str) -> tuple[TrainConfig, int]:
 
 
 def training_keys(data: dict[str, Any]) -> dict[str, Any]:
-    """Of the keys of a recipe file those of `TrainConfig`, and what is misspelt."""
+    """Return the keys of a recipe file that are for `TrainConfig`, misspelt ones included."""
     return {key: value for key, value in data.items() if key not in BESIDE}
 
 

@@ -35,9 +35,10 @@ def log_prob(dist: Any, raw_action: jax.Array) -> jax.Array:
 
 
 def divergence(before: Any, after: Any) -> jax.Array:
-    """[..., A] Gaussians -> [...] KL divergence of `after` from `before`, KL(before | after), in nats.
+    """Return the KL divergence of `after` from `before`: [..., A] Gaussians -> [...] KL(before | after),
+    in nats.
 
-    The squash is the same for both and changes nothing of it.
+    The squash is equal for both and does not change it.
     """
     ratio = before.scale / after.scale
     off = (before.loc - after.loc) / after.scale

@@ -1,9 +1,9 @@
 """Imitation of the task's own law, by dataset aggregation (Ross, Gordon and Bagnell, AISTATS 2011).
 
-The team flies with the law at first and then more and more with the policy; wherever it comes, the law says what it
-would have done, and the actor is fitted to that. A recipe that trains behind the safety filter imitates behind it too:
-where mates hold each other up, nothing is to be learned from robots that drive through each other. What comes out is a
-run that `train --init` goes on from.
+The team flies with the law at first and then more and more with the policy. In every state the law
+gives its own action, and the actor is fitted to these actions. A recipe that trains behind the
+safety filter imitates behind it too: if teammates hold each other up, robots that drive through
+each other teach nothing. The result is a run that `train --init` goes on from.
 """
 
 import dataclasses
@@ -38,15 +38,16 @@ from robomarl.lab.train.sequences.play import SequenceConfig, playing
 from robomarl.lab.train.state import TrainState, count_in
 
 NUM_TEAMS, NUM_THROWN = 48, 96
-"""Teams of each size that fly side by side; so many where they are thrown, for every throw is another."""
+"""Numbers of teams of each size that fly side by side; the second one if they are thrown, because every throw differs.
+"""
 STRIDE = 4
-"""Of so many actions one is kept, with those that are of one decision with it: neighbours in time tell the same ..."""
+"""Number of actions of which one is kept, together with all actions of its decision: neighbours in time are alike."""
 HARSH_S = 1.5
-"""... but all of them for so long after a throw: that is when mates touch."""
+"""Time [s] after a throw during which all actions are kept, because teammates touch then."""
 NOISE = 0.1
-"""Standard deviation of the noise on what is flown, in half ranges: it shows the law what it would not meet."""
+"""Standard deviation of the noise on flown actions, in half ranges: it shows the law states that it would not meet."""
 APART = 10_000
-"""Added to the seed of what is flown: evaluations with the same seed meet other episodes."""
+"""Summand of the seed of the flights, so that evaluations with an equal seed meet other episodes."""
 BATCH = 2048
 FITS = 1200
 """Gradient steps after each round."""
@@ -54,7 +55,7 @@ LEARNING_RATE, LAST_RATE = 1e-3, 2e-4
 
 
 class Demonstrations(NamedTuple):
-    """What was seen, and what the law would have done; [S, O] and [S, A] in [-1, 1]."""
+    """Observations, and the law's actions for these; [S, O] and [S, A] in [-1, 1]."""
 
     obs: np.ndarray
     wanted: np.ndarray
@@ -89,7 +90,7 @@ def imitate_run(config: TrainConfig, scenario: Scenario, out: Path, seed: int = 
 
 
 def blank_state(config: TrainConfig, env: AgentsEnv, seed: int) -> TrainState:
-    """The state before training, its environments empty: `--init` takes what was learned and nothing else.
+    """Return the state before training, with empty environments: `--init` takes only the learned parts.
 
     To start the environments would mean to compile them, which takes longer than the imitation.
     """
@@ -148,9 +149,9 @@ class Teacher:
         return [simulation.batch(team, "fast", num, APART + seed) for team in teams]
 
     def _made_filter(self, config: TrainConfig, scenario: Scenario) -> Any:
-        """What stands between the team and its vehicles, as in training; vehicles that were thrown fly without.
+        """Return the filter between the team and its vehicles, as in training; thrown vehicles fly without it.
 
-        Policies that see plans need a filter to say them, even if it lets everything through.
+        Policies that see plans need a filter that makes plans, even if it lets everything through.
         """
         sees_plans = any(field.startswith("heard.plan") for field in self._env.observation.reads)
         mode = "qp" if config.filter == "qp" else "off"
@@ -202,7 +203,7 @@ class Teacher:
         return Demonstrations(*(np.concatenate(column).astype(np.float32) for column in zip(*kept, strict=True)))
 
     def _is_kept(self, step: int) -> bool:
-        """Whether what is decided in this step is a sample."""
+        """Return True if the decision of this step is a sample."""
         is_harsh = self._thrown and step * self._env.scenario.period_s < HARSH_S
         return is_harsh or -step % STRIDE < self._sequence.actions
 
@@ -220,7 +221,7 @@ class Teacher:
 
 
 def mean_action(networks: Networks, params: Any, obs_stats: Any, carry: Any, obs: jax.Array) -> tuple[Any, jax.Array]:
-    """(carry, what the policy does without noise [..., A], in [-1, 1])."""
+    """Return (carry, action of the policy without noise [..., A], in [-1, 1])."""
     carry, output = networks.act(params, carry, networks.normalize(obs, obs_stats))
     return carry, jnp.tanh(jnp.split(output, 2, axis=-1)[0])
 
@@ -228,7 +229,7 @@ def mean_action(networks: Networks, params: Any, obs_stats: Any, carry: Any, obs
 def _played(
     networks: Networks, sequence: SequenceConfig, params: Any, obs_stats: Any, carry: Any, obs: jax.Array
 ) -> tuple[Any, jax.Array]:
-    """`mean_action` as it is played: (carry, obs) -> (carry, [..., A] in [-1, 1])."""
+    """Return the actions of `mean_action` as they are played: (carry, obs) -> (carry, [..., A] in [-1, 1])."""
     return playing(sequence, partial(mean_action, networks, params, obs_stats))(carry, obs)
 
 

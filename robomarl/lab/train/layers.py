@@ -1,4 +1,4 @@
-"""Layers of actors and critics: dense ones, attention over what is around the robot, and a recurrent unit."""
+"""Layers of actors and critics: dense ones, attention over the robot's surroundings, and a recurrent unit."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -12,7 +12,7 @@ ACTIVATIONS: dict[str, Callable] = {"tanh": nn.tanh, "elu": nn.elu, "relu": nn.r
 CHUNK = 128
 """Rows that one block of a kernel's gradient sums over."""
 NOBODY = -1e9
-"""Score of a row that nobody is in."""
+"""Score of an empty row."""
 
 
 @jax.custom_vjp
@@ -63,9 +63,11 @@ class MLP(nn.Module):
 
 
 def normalized_layers(x: jax.Array, hidden: tuple[int, ...], outputs: int, activation: str) -> jax.Array:
-    """[..., in] -> [..., outputs], as part of the module that calls it: what values of actions are learned with.
+    """Compute [..., in] -> [..., outputs], as part of the calling module: the layers that learn values of
+    actions.
 
-    Dense layers, each normalized (Ba et al., 2016), and a last one that says next to nothing at first.
+    Dense layers, each normalized (Ba et al., 2016), and a last one with outputs of almost zero at
+    first.
     """
     for size in hidden:
         x = ACTIVATIONS[activation](nn.LayerNorm()(dense(size)(x)))
@@ -73,7 +75,7 @@ def normalized_layers(x: jax.Array, hidden: tuple[int, ...], outputs: int, activ
 
 
 def outside(obs: jax.Array, blocks: tuple[tuple[int, int, int], ...]) -> jax.Array:
-    """[..., O] -> [..., what is in none of these blocks], (start, count, width) each, in their order."""
+    """Return the elements of [..., O] that are in none of these blocks, (start, count, width) each, in their order."""
     cuts = [0, *(i for start, count, width in blocks for i in (start, start + count * width)), obs.shape[-1]]
     return jnp.concatenate([obs[..., a:b] for a, b in zip(cuts[::2], cuts[1::2], strict=True) if a < b], -1)
 
@@ -92,7 +94,7 @@ class EntityAttention(nn.Module):
 
     @nn.compact
     def __call__(self, obs: jax.Array) -> jax.Array:
-        """[..., O] -> [..., features]: what is not an entity, and one summary for each set."""
+        """Compute [..., O] -> [..., features]: the elements that are no entity, and one summary for each set."""
         own = outside(obs, self.slices)
         parts = [own]
         for start, count, width in self.slices:
@@ -109,15 +111,15 @@ class EntityAttention(nn.Module):
 
 
 class MateSet(NamedTuple):
-    """Blocks of the observation that are about the same others, row by row."""
+    """Blocks of the observation about one set of teammates, row by row."""
 
     blocks: tuple[tuple[int, int, int], ...]
     """(start, count, width) of each."""
     heard_at: int
-    """Element of a row of the first block that is 1 where there is somebody, else 0."""
+    """Element of a row of the first block that is 1 if the row is occupied, else 0."""
 
     def presence(self) -> list[int]:
-        """Where in the observation it is said of each row whether somebody is there."""
+        """Return the places in the observation that show for each row if it is occupied."""
         start, count, width = self.blocks[0]
         return [start + i * width + self.heard_at for i in range(count)]
 
@@ -129,11 +131,11 @@ class MateSet(NamedTuple):
 
 
 class GraphAttention(nn.Module):
-    """Attention along the edges of the graph of who hears whom, as one robot works it out: its own edges.
+    """Attention along the edges of the communication graph, as one robot computes it: its own edges.
 
-    Scores of Brody, Alon, Yahav (ICLR 2022, equation 7) with several heads: of each mate's row together with what the
-    robot knows of itself. A row that nobody is in has no weight: neither order nor number of rows matters. Of nobody at
-    all the summary is 0.
+    Scores of Brody, Alon, Yahav (ICLR 2022, equation 7) with several heads: of each teammate's row
+    together with the robot's own features. An empty row has no weight: neither order nor number of rows
+    matters. If all rows are empty, the summary is 0.
     """
 
     sets: tuple[MateSet, ...]
@@ -143,7 +145,9 @@ class GraphAttention(nn.Module):
 
     @nn.compact
     def __call__(self, obs: jax.Array) -> jax.Array:
-        """[..., O] -> [..., features]: what is about no set, and a summary of each set, all heads side by side."""
+        """Compute [..., O] -> [..., features]: the elements outside all sets, and a summary of each set, heads side by
+        side.
+        """
         blocks = tuple(block for group in self.sets for block in group.blocks)
         own = outside(obs, blocks)
         parts = [own]
@@ -162,7 +166,7 @@ class GraphAttention(nn.Module):
 
 
 class Gru(nn.Module):
-    """A gated recurrent unit (Cho et al., 2014). What its input drives is worked out for all times at once."""
+    """A gated recurrent unit (Cho et al., 2014). The terms driven by its input are computed for all times at once."""
 
     size: int
 

@@ -27,7 +27,7 @@ from robomarl.lab.train.state import Batch, ChoiceRollout, Metrics, Rollout, Tra
 
 
 def make_train(config: TrainConfig, env: AgentsEnv) -> Callable[[jax.Array], tuple[TrainState, Metrics]]:
-    """A whole run as one pure function of the key; `jax.vmap` of it trains many seeds at once."""
+    """Return a whole run as one pure function of the key; mapped by `jax.vmap`, it trains many seeds at once."""
     update, count = make_update(config, env), num_updates(config, env)
 
     def train(key: jax.Array) -> tuple[TrainState, Metrics]:
@@ -62,7 +62,7 @@ def make_update(config: TrainConfig, env: AgentsEnv) -> Update:
 
 
 def init_params(config: TrainConfig, env: AgentsEnv, seen: int, keys: tuple[jax.Array, jax.Array]) -> dict[str, Any]:
-    """Parameters of the actor and of a critic whose input is so long, from a key each."""
+    """Return parameters of the actor and of a critic with input length `seen`, from a key each."""
     networks = networks_of(config, env)
     actor = networks.actor.init(keys[0], networks.init_carry(()), jnp.zeros(env.observation_size))
     return {"actor": actor, "critic": networks.critic.init(keys[1], jnp.zeros(seen))}
@@ -125,7 +125,7 @@ def actor_moves(config: TrainConfig, state: TrainState) -> jax.Array:
 
 
 def update_statistics(state: TrainState, rollout: Rollout) -> TrainState:
-    """Range of what the actor saw, and running statistics of the critic's input, with this rollout counted in."""
+    """Update the range of the actor's input, and the running statistics of the critic's input, by this rollout."""
     low, high = state.obs_range
     return state._replace(
         obs_range=(jnp.minimum(low, rollout.obs.min((0, 1, 2))), jnp.maximum(high, rollout.obs.max((0, 1, 2)))),
@@ -134,10 +134,12 @@ def update_statistics(state: TrainState, rollout: Rollout) -> TrainState:
 
 
 def update_observed(config: TrainConfig, state: TrainState, rollout: Rollout | ChoiceRollout) -> TrainState:
-    """Running statistics of the actor's input, after the gradient steps: those are on the policy that played.
+    """Update the running statistics of the actor's input, after the gradient steps: those are on the
+    policy that played.
 
-    They are part of the policy. They stay as they are while the actor waits, and in a run that goes on from a policy:
-    there what is seen is another distribution, and new scales would change its gains without a gradient.
+    They are part of the policy. They stay fixed while the actor waits, and in a run that goes on from a
+    policy: there the observations have another distribution, and new scales would change the policy's
+    gains without a gradient.
     """
     follows = actor_moves(config, state) & ~state.goes_on
     seen = count_in(state.obs_stats, rollout.obs)
@@ -147,17 +149,17 @@ def update_observed(config: TrainConfig, state: TrainState, rollout: Rollout | C
 def compute_gae(
     reward: jax.Array, value: jax.Array, done: jax.Array, discount: float, lam: float, cut: jax.Array | float = 0.0
 ) -> jax.Array:
-    """Generalized advantage estimation (Schulman et al., 2016, equation 16).
+    """Return generalized advantage estimates (Schulman et al., 2016, equation 16).
 
     Args:
         reward: [T, ...].
-        value: [T+1, ...]; the last row is the value of where the rollout ended.
-        done: [T, ...] 1 where the episode ended with this reward. Time-outs count as ends: the critic sees the
-            time that is left, so that its values are those of the finite episode.
+        value: [T+1, ...]; the last row is the value of the state at the rollout's end.
+        done: [T, ...] 1 where the episode ended with this reward. Time-outs count as ends: the critic
+            sees the time that is left, so that its values are those of the finite episode.
         discount: gamma.
         lam: lambda.
-        cut: [T, ...] 1 where it only stopped being watched: then what would come is worth what it was a decision
-            before (Pardo et al., ICML 2018).
+        cut: [T, ...] 1 where only the observation of the episode stopped: then the future is worth the
+            value of one decision before (Pardo et al., ICML 2018).
 
     Returns:
         [T, ...] advantages.

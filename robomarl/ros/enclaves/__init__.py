@@ -1,1 +1,1 @@
-"""SROS2: who may publish and hear what, and the keys for it."""
+"""SROS2: rights to publish and receive for each node, and the keys for them."""

@@ -1,7 +1,8 @@
-"""`adapter_rights`: what the nodes may that stand between robots and their vehicles, from the tables of topics.
+"""`adapter_rights`: rights of the nodes between robots and their vehicles, from the topic tables.
 
-A node that other software's topics lead to (px4_msgs, MAVROS, Crazyswarm2) may use those of its own vehicle, in the
-namespace that the fleet file's `uri` says; the other side needs an enclave of its own, which is not made here.
+A node that uses topics of other software (px4_msgs, MAVROS, Crazyswarm2) may use those of its own
+vehicle, in the namespace that the fleet file's `uri` gives. The peer at the vehicle needs an
+enclave of its own, which is not made here.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -20,12 +21,12 @@ from robomarl.ros.vehicle_topics.mocap import KINDS, RESET, topics_of
 from robomarl.ros.vehicle_topics.ros_address import address_of
 
 ORDERS, BASE_ORDERS = ("kill", "reset"), ("stop", "reset")
-"""Services of each vehicle, below NAME/vehicle: of what flies, of what drives."""
+"""Services of each vehicle, below NAME/vehicle: those of flying vehicles, and those of ground bases."""
 
 
 @dataclass(frozen=True)
 class Speech:
-    """What an adapter says to vehicles and hears of them, below a vehicle's namespace."""
+    """Topics and services that an adapter uses to talk to vehicles, below a vehicle's namespace."""
 
     heard: tuple[Topic, ...] = ()
     told: tuple[Topic, ...] = ()
@@ -33,7 +34,7 @@ class Speech:
     versioned: bool = False
     """The version of a message is part of its topic's name."""
     vehicles: tuple[str, ...] = ()
-    """What `--vehicles` calls those that it speaks to."""
+    """Names in `--vehicles` of the kinds of vehicle that the adapter talks to."""
 
     def below(self, namespace: str) -> Rights:
         """For one vehicle."""
@@ -57,12 +58,12 @@ SHARED = {
 
 
 def adapter_rights(robots: Iterable[RobotConfig], base: str, flown: Collection[str]) -> dict[str, Rights]:
-    """Rights by full name of every adapter's node that can fly these robots.
+    """Return the rights, by full name, of every adapter node that can fly these robots.
 
     Args:
-        robots: of the team.
-        base: its namespace.
-        flown: what `--vehicles` may be for them.
+        robots: robots of the team.
+        base: namespace of the team.
+        flown: values that `--vehicles` may have for them.
     """
     team, found = list(robots), {}
     for name, speech in _chosen(SINGLE, flown):
@@ -78,7 +79,7 @@ def adapter_rights(robots: Iterable[RobotConfig], base: str, flown: Collection[s
 
 
 def base_rights(names: tuple[str, ...], base: str) -> dict[str, Rights]:
-    """Of `base_node`: topics have their usual names, and a base may learn where it is in every way that there is."""
+    """Return the rights of `base_node`: topics have their usual names, and all ways to localize a base are permitted."""
     node, usual = f"{base}/base_node", BaseSettings()
     told = (topics.ODOMETRY.name, usual.cmd_vel)
     heard = (topics.COMMAND.name, topics.ODOMETRY.name, usual.odom, usual.pose)
@@ -89,7 +90,9 @@ def base_rights(names: tuple[str, ...], base: str) -> dict[str, Rights]:
 
 
 def mocap_rights(names: tuple[str, ...], base: str) -> dict[str, Rights]:
-    """Of `mocap_node`: bodies are called as robots are, and their poses come in every way that there is."""
+    """Return the rights of `mocap_node`: bodies have the names of the robots, and poses may come from every kind of
+    source.
+    """
     node = f"{base}/mocap_node"
     said = frozenset(topics.ODOMETRY.of(name, base) for name in names) | {topics.TF.name}
     heard = frozenset(name for kind in KINDS for name, _ in topics_of(kind, "", names))
@@ -99,7 +102,7 @@ def mocap_rights(names: tuple[str, ...], base: str) -> dict[str, Rights]:
 
 
 def lifecycle_rights(node: str) -> Rights:
-    """Of every adapter: diagnostics, and what a lifecycle node has."""
+    """Return the rights of every adapter: diagnostics, and the rights of a lifecycle node."""
     said = frozenset({topics.DIAGNOSTICS.name, f"{node}/transition_event"})
     return Rights(said, serves=frozenset(f"{node}/{service}" for service in SERVED_BY_LIFECYCLE))
 
@@ -109,7 +112,7 @@ def _chosen(table: dict[str, Speech], flown: Collection[str]) -> Iterator[tuple[
 
 
 def _own(node: str, robots: list[RobotConfig], base: str) -> Rights:
-    """On the robots' side, and a lifecycle node's."""
+    """Return an adapter's rights on the robots' side, and those of a lifecycle node."""
     said = {topics.ODOMETRY.of(robot.name, base) for robot in robots}
     heard = {topics.COMMAND.of(robot.name, base) for robot in robots} | {topics.ESTOP.of("", base)}
     serves = {f"{base}/{robot.name}/vehicle/{order}" for robot in robots for order in ORDERS}
@@ -117,7 +120,7 @@ def _own(node: str, robots: list[RobotConfig], base: str) -> Rights:
 
 
 def _of(speech: Speech, robot: RobotConfig) -> Rights:
-    """On its vehicle's side, where that is in ROS."""
+    """Return an adapter's rights on the vehicle's side; none if the vehicle is not addressed by a ROS namespace."""
     try:
         return speech.below(address_of(robot.uri, robot.name).namespace)
     except UserError:

@@ -1,11 +1,13 @@
-"""`Keystore`: certificates and signed permissions of a team's enclaves (SROS2), without the `ros2` command.
+"""`Keystore`: certificates and signed permissions of a team's enclaves (SROS2), without the `ros2`
+command.
 
-    FOLDER/private/ca.key.pem                 signs all of them; stays with the operator
+    FOLDER/private/ca.key.pem                 signs all enclaves; stays with the operator
     FOLDER/public/ca.cert.pem
-    FOLDER/enclaves/NAMESPACE/NODE/...        six files of one node, which is all that its machine gets
+    FOLDER/enclaves/NAMESPACE/NODE/...        six files of one node, all that its machine gets
 
-The files are those that `ros2 security create_keystore` and `create_enclave` make: keys on the curve P-256 (DDS
-Security 1.1, 9.3.1), and S/MIME with a detached signature around governance and permissions (9.4.1.1, 9.4.1.2).
+The files are those that `ros2 security create_keystore` and `create_enclave` make: keys on the
+curve P-256 (DDS Security 1.1, 9.3.1), and S/MIME with a detached signature around governance and
+permissions (9.4.1.1, 9.4.1.2).
 """
 
 import os
@@ -25,13 +27,13 @@ if TYPE_CHECKING:
 
 LASTS = timedelta(days=3650)
 EARLY = timedelta(days=1)
-"""Clocks of a team may differ by so much."""
+"""Largest difference between the clocks of a team: certificates and permissions are valid that much earlier."""
 CA_KEY, CA_CERT = Path("private", "ca.key.pem"), Path("public", "ca.cert.pem")
 CERT, KEY = "cert.pem", "key.pem"
 CA_COPIES = ("identity_ca.cert.pem", "permissions_ca.cert.pem")
 GOVERNANCE, PERMISSIONS = "governance.p7s", "permissions.p7s"
 FILES = (CERT, KEY, *CA_COPIES, GOVERNANCE, PERMISSIONS)
-"""Of one enclave."""
+"""Files of one enclave."""
 
 
 def keystore_of(fleet: str) -> "Keystore":
@@ -40,21 +42,21 @@ def keystore_of(fleet: str) -> "Keystore":
 
 
 class Keystore:
-    """The certificate authority of one fleet, and what it has signed."""
+    """Certificate authority of one fleet, and the files that it has signed."""
 
     def __init__(self, folder: Path) -> None:
         """Name the folder; it need not be there yet."""
         self.folder = folder
 
     def write(self, rights: dict[str, Rights], domain_id: int) -> None:
-        """Make or renew the enclaves of a team. Keys that are there stay; permissions are made anew.
+        """Make or renew the enclaves of a team. Existing keys stay, permissions are written again.
 
         Args:
-            rights: by enclave.
-            domain_id: the ROS domain that they hold in.
+            rights: rights by enclave.
+            domain_id: ROS domain in which they are valid.
 
         Raises:
-            UserError: the folder can't be written, or what is there can't be read.
+            UserError: the folder can't be written, or its present content can't be read.
         """
         try:
             ca_key, ca = self._authority()
@@ -75,7 +77,8 @@ class Keystore:
             ) from None
 
     def files(self, enclaves: list[str]) -> dict[str, bytes]:
-        """What the machine of these enclaves gets, by path in its own keystore: never the authority's key.
+        """Return the files for the machine of these enclaves, by path in its own keystore, never the
+        authority's key.
 
         Raises:
             UserError: a file is missing, a link, open to other users, or can't be read.
@@ -186,7 +189,7 @@ def _pem(certificate: "Certificate") -> bytes:
 
 
 def _write_secret(path: Path, key: "Key") -> None:
-    """A private key, for nobody else to read."""
+    """Write a private key that only its owner can read."""
     from cryptography.hazmat.primitives import serialization as form
 
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -1,7 +1,8 @@
-"""`rights_of`: what every node of a field test may publish, hear, serve and call, made from `topics`. No ROS here.
+"""`rights_of`: topics and services that each node of a field test may use, made from `topics`. No ROS
+here.
 
-A node's enclave (SROS2) permits this and nothing else, so a key that is lost speaks for one node. Simulator and link
-emulator have none: they never leave their machine.
+A node's enclave (SROS2) permits these and nothing else, so a lost key speaks for one node only.
+Simulator and link emulator have no enclaves: they never leave their machine.
 """
 
 from dataclasses import dataclass
@@ -21,14 +22,14 @@ from robomarl.ros.topics import WORLD, Topic, graph_of
 CONSOLE = "robomarl_console"
 """Node and enclave of `robomarl up`."""
 VEHICLE, SENSORS = "vehicle", "sensors"
-"""Enclaves of whose nodes are not ours: what drives one robot, and what senses for the team (motion capture)."""
+"""Enclaves for nodes that are not ours: the driver of one robot, and the team's sensors (motion capture)."""
 
 
 def rights_of(fleet: Fleet, base: str = "") -> dict[str, Rights]:
-    """Rights by enclave, which is the node's full name, of a whole team.
+    """Return the rights of a whole team by enclave, which is the node's full name.
 
     Args:
-        fleet: who.
+        fleet: the fleet.
         base: namespace of the team.
     """
     content = scenario_content(fleet.scenario)
@@ -55,14 +56,14 @@ def rights_of(fleet: Fleet, base: str = "") -> dict[str, Rights]:
 
 @dataclass(frozen=True)
 class TeamRights:
-    """Whose rights they are, and what nodes of every kind of team have."""
+    """Robots and task that the rights are made for, and the rights of nodes that every kind of team has."""
 
     base: str
     """Namespace."""
     names: tuple[str, ...]
-    """Of the robots."""
+    """Names of the robots."""
     task: str
-    """Of the scenario."""
+    """Task of the scenario."""
 
     def each(self, names: tuple[str, ...], *found: Topic) -> frozenset[str]:
         """Absolute names of topics in the namespace of each of these."""
@@ -73,7 +74,7 @@ class TeamRights:
         return frozenset(f"{self.base}/all/{order}" for order in orders)
 
     def policy(self, name: str, mates: tuple[str, ...], field: FieldTask) -> Rights:
-        """Of a robot's policy node."""
+        """Return the rights of a robot's policy node."""
         said = (*field.commands, topics.STATE_AND_PLAN, topics.TICK, topics.ANNOUNCE, topics.TRANSITIONS)
         goal = () if field.fixed_goal else (field.goal_name(name, self.base),)
         sensed = {sensor.name(name, self.base) for sensor in field.sensors}
@@ -87,17 +88,17 @@ class TeamRights:
         )
 
     def vehicle(self, name: str, field: FieldTask) -> Rights:
-        """Of what drives one robot."""
+        """Return the rights of the node that drives one robot."""
         sensed = {sensor.name(name, self.base) for sensor in field.sensors if not sensor.shared}
         commands = self.each((name,), *field.commands) | self.each(("",), topics.ESTOP)
         return Rights(self.each((name,), topics.ODOMETRY) | sensed | {topics.DIAGNOSTICS.name}, commands)
 
     def sensors(self) -> Rights:
-        """Of what senses for the team."""
+        """Return the rights of the node that senses for the team."""
         return Rights(self.each((WORLD,), *graph_of(self.task).sensed) | self.each(self.names, topics.ODOMETRY))
 
     def shared(self, node: str) -> Rights:
-        """Of monitor, recorder or operator."""
+        """Return the rights of the monitor, the recorder or the operator."""
         announced = self.each(self.names, topics.ANNOUNCE)
         if node == "monitor":
             orders = {f"{self.base}/{name}/{order}" for name in self.names for order in Order}
@@ -113,7 +114,7 @@ class TeamRights:
         return self._console()
 
     def _console(self) -> Rights:
-        """The operator: all orders, all goals, transitions, and what robots say of their ticks."""
+        """Return the operator's rights: all orders, all goals, transitions, and the tick reports of the robots."""
         goal = graph_of(self.task).goal
         said = () if goal is None else self.each(self.names if goal is topics.GOAL else (WORLD,), goal)
         calls = {f"{self.base}/{name}/{order}" for name in (*self.names, "all") for order in Order}
@@ -123,6 +124,6 @@ class TeamRights:
 
 
 def _of_all(node: str) -> Rights:
-    """Of every node: its log, its parameters, and the clock that it may be told to take."""
+    """Return the rights of every node: its log, its parameters, and the clock topic that it may be told to use."""
     said = frozenset({topics.ROSOUT.name, topics.CHANGES.name})
     return Rights(said, frozenset({topics.CLOCK.name}), frozenset(f"{node}/{service}" for service in SERVED_BY_ALL))

@@ -1,4 +1,4 @@
-"""`Rights`: what one enclave permits, and the services that nodes have by themselves. No ROS here."""
+"""`Rights`: permissions of one enclave, and the services that every node has by itself. No ROS here."""
 
 from dataclasses import dataclass
 

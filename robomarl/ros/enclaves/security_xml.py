@@ -10,21 +10,21 @@ from xml.etree import ElementTree as Xml
 from robomarl.ros.enclaves.rights_terms import Rights
 
 GRAPH = "ros_discovery_info"
-"""Of ROS itself, without a prefix: which node has which topics. Every node writes and reads it."""
+"""ROS's own topic, without a prefix, that maps nodes to topics. Every node writes and reads it."""
 PROTECTION = "ENCRYPT"
 _INSTANCE = "http://www.w3.org/2001/XMLSchema-instance"
 _SCHEMA = "http://www.omg.org/spec/DDS-SECURITY/20170901/omg_shared_ca_{}.xsd"
 
 
 class Validity(NamedTuple):
-    """From when to when a permission holds, UTC."""
+    """Period in which a permission is valid, UTC."""
 
     begins: datetime
     ends: datetime
 
 
 def dds_topics(rights: Rights) -> tuple[list[str], list[str]]:
-    """Names of what a node (writes, reads), as DDS has them."""
+    """Return the DDS names of the topics that a node (writes, reads)."""
     writes = {f"rt{name}" for name in rights.publishes} | {f"rr{name}Reply" for name in rights.serves}
     reads = {f"rt{name}" for name in rights.subscribes} | {f"rq{name}Request" for name in rights.serves}
     writes |= {f"rq{name}Request" for name in rights.calls}
@@ -33,7 +33,7 @@ def dds_topics(rights: Rights) -> tuple[list[str], list[str]]:
 
 
 def permissions_xml(enclave: str, rights: Rights, domain_id: int, validity: Validity) -> bytes:
-    """What one enclave may do; everything else is denied."""
+    """Return the permissions of one enclave; everything else is denied."""
     root = _root("permissions")
     grant = Xml.SubElement(Xml.SubElement(root, "permissions"), "grant", name=enclave)
     Xml.SubElement(grant, "subject_name").text = f"CN={enclave}"
@@ -51,7 +51,7 @@ def permissions_xml(enclave: str, rights: Rights, domain_id: int, validity: Vali
 
 
 def governance_xml(domain_id: int) -> bytes:
-    """The rules of a domain: nobody without a certificate of ours, everything encrypted, everything by permission."""
+    """Return the rules of a domain: only our certificates join, all traffic is encrypted and needs a permission."""
     root = _root("governance")
     rule = Xml.SubElement(Xml.SubElement(root, "domain_access_rules"), "domain_rule")
     Xml.SubElement(Xml.SubElement(rule, "domains"), "id").text = str(domain_id)

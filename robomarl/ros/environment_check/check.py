@@ -25,7 +25,7 @@ def check_environment(environment: Mapping[str, str] = os.environ) -> None:
 
 
 def check_installed(environment: Mapping[str, str] = os.environ) -> None:
-    """Look at what decides whether ROS can be imported: for work that makes no node.
+    """Check that ROS can be imported, for work that makes no node.
 
     Raises:
         UserError: ROS would end this process, or can't be imported.

@@ -12,7 +12,7 @@ PROFILE_ROOTS = ("dds", "profiles")
 
 
 def file_problems(environment: Mapping[str, str]) -> Iterator[str]:
-    """A sentence for each variable that names what is not there, can't be read, or can't be written."""
+    """Yield a sentence for each variable with a file or folder that is missing, can't be read, or can't be written."""
     for name in (PROFILES_ENV, OLD_PROFILES_ENV):
         if value := environment.get(name, ""):
             yield from (f"{name}={value}: {why}" for why in _profiles(Path(value)))
@@ -23,7 +23,7 @@ def file_problems(environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def _profiles(file: Path) -> Iterator[str]:
-    """Fast DDS says what is wrong on the screen, and goes on without the file."""
+    """Yield problems of a profiles file; Fast DDS itself only prints an error and continues without the file."""
     try:
         root = ElementTree.parse(file).getroot()
     except OSError as error:
@@ -36,7 +36,7 @@ def _profiles(file: Path) -> Iterator[str]:
 
 
 def _cyclone(value: str) -> Iterator[str]:
-    """A list of files, and of XML as it is."""
+    """Yield problems of CYCLONEDDS_URI: inline XML, which is not checked, or a list of files separated by commas."""
     if value.lstrip().startswith("<"):
         return
     for part in filter(None, value.split(",")):

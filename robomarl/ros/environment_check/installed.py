@@ -11,7 +11,7 @@ from robomarl.core.config import suggest
 MIDDLEWARES = Path("share", "ament_index", "resource_index", "rmw_typesupport")
 """A file for each middleware, below the folder that a ROS is installed in."""
 NO_MIDDLEWARE = "rmw_implementation"
-"""Has a file there too: it loads the others."""
+"""File in that folder that is no middleware but loads one."""
 COMPILED = "_rclpy_pybind11"
 """The part of rclpy that is for one version of Python."""
 DISTRIBUTIONS = Path("/opt/ros")
@@ -31,7 +31,7 @@ def installed_problems(environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def rclpy_folder() -> Path | None:
-    """Where this Python has rclpy; None: it has none."""
+    """Return the folder of this Python's rclpy; None if it has none."""
     try:
         spec = find_spec("rclpy")
     except (ValueError, ImportError):
@@ -78,7 +78,7 @@ def _middleware(prefix: Path, environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def _prefixes(prefix: Path, environment: Mapping[str, str]) -> list[Path]:
-    """Where middlewares may be; wheels load those beside them only."""
+    """Return the prefixes that may hold middlewares; ROS from wheels loads only those beside it."""
     if prefix == Path(sys.prefix):
         return [prefix]
     return [prefix, *(Path(part) for part in environment.get("AMENT_PREFIX_PATH", "").split(":") if part)]

@@ -1,7 +1,8 @@
-"""`python -m robomarl.ros.environment_check.start MODULE ...`: a node, if its ROS can be loaded.
+"""`python -m robomarl.ros.environment_check.start MODULE ...`: run a node if its ROS can be loaded.
 
-A node's module imports ROS, and ROS ends a process with status 102 as it is imported if its middleware is another one
-than RMW_IMPLEMENTATION names. So what starts nodes without `robomarl up` looks first.
+A node's module imports ROS. If RMW_IMPLEMENTATION names a middleware that ROS does not have, ROS
+ends the process with status 102 on import. So everything that starts nodes without `robomarl up`
+checks the environment first.
 """
 
 import importlib

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from robomarl.core.config import suggest
 
 LAST_DOMAIN = 232
-"""Of DDS, whose ports are numbered by the domain."""
+"""Largest domain id of DDS, which derives its port numbers from the domain."""
 SWITCHES = (
     "ROS_LOCALHOST_ONLY",
     "RCUTILS_LOGGING_BUFFERED_STREAM",
@@ -16,7 +16,7 @@ SWITCHES = (
 )
 """0 or 1."""
 RANGES = ("SUBNET", "LOCALHOST", "SYSTEM_DEFAULT", "OFF")
-"""Of ROS_AUTOMATIC_DISCOVERY_RANGE."""
+"""Values of ROS_AUTOMATIC_DISCOVERY_RANGE that ROS knows."""
 _HOST = re.compile(r"[A-Za-z0-9.:%_-]+")
 
 

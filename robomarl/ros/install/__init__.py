@@ -1,1 +1,1 @@
-"""What is started on a robot: its systemd unit and its start script."""
+"""Files that start a robot's node: its systemd unit and its start script."""

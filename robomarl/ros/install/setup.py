@@ -1,10 +1,12 @@
-"""`robomarl fleet setup`: robomarl itself on every robot that is reached over ssh.
+"""`robomarl fleet setup`: install robomarl itself on every robot that is reached over ssh.
 
-Into the robot's folder go a virtual environment with the onboard half (the wheel for its processor, no JAX, and all
-else in the versions of `onboard.txt`), what the robot is (`robot.json`), a script that starts its policy node, and a
-systemd unit for that. Nothing is enabled or started. The environment is a new one beside the one that is used, and the
-robot switches to it when it answers: see `robomarl.fleet.install.environment`, which runs there under its lock. All
-robots switch when all have come so far, and keep it when all answer; else all have what they had.
+The robot's folder receives a virtual environment with the onboard half (the wheel for its
+processor, no JAX, and all other packages in the versions of `onboard.txt`), the robot's description
+(`robot.json`), a script that starts its policy node, and a systemd unit for that script. Nothing is
+enabled or started. The environment is a new one beside the one in use, and the robot switches to it
+when it answers: see `robomarl.fleet.install.environment`, which runs there under its lock. All
+robots switch when every robot is ready to, and keep the new environment when every robot answers.
+Otherwise all robots return to their previous environment.
 """
 
 import io
@@ -65,7 +67,7 @@ INSTALL = "cd {folder}; exec {python} -P setup-{name}/install.py"
 
 @dataclass(frozen=True)
 class SetupReport:
-    """What came of one robot."""
+    """Result of the setup of one robot."""
 
     name: str
     ok: bool = True
@@ -76,7 +78,7 @@ class SetupReport:
     unit: str = ""
     """The systemd unit's file on the robot."""
     filter: str = ""
-    """What the safety filter runs in there: `c`, or `numpy`."""
+    """Backend of the safety filter on the robot: `c`, or `numpy`."""
 
 
 def set_up(
@@ -102,7 +104,9 @@ def set_up(
 
 
 class TeamSetup:
-    """All robots prepare, then all switch, then all keep it; where one fails, all have what they had."""
+    """Setup of a team: all robots prepare, then all switch, then all keep it. If one fails, all keep their previous
+    state.
+    """
 
     def __init__(self, fleet: Fleet, shelf: Shelf | None, watch: Callable[[str, str], None], network: Network) -> None:
         """Nothing is done yet; without a shelf, robots are only looked at."""
@@ -113,7 +117,7 @@ class TeamSetup:
         self._looks: dict[str, Look] = {}
 
     def run(self) -> list[SetupReport]:
-        """From the first question to the last answer."""
+        """Set up all robots, from the first question to the last answer."""
         with ThreadPoolExecutor(len(self._robots)) as pool:
             try:
                 failed = self._all(pool, self._prepare) or self._all(pool, self._switch)
@@ -148,7 +152,7 @@ class TeamSetup:
         self._reports[name] = replace(self._reports[name], **changes)
 
     def _prepare(self, robot: RobotConfig) -> None:
-        """As far as nothing has changed."""
+        """Prepare a robot up to the point before anything changes."""
         if not robot.host:
             self._update(robot.name, reason="is a folder on this machine; nothing to do.")
             return
@@ -186,7 +190,7 @@ class TeamSetup:
             install.finish()
 
     def _introduce(self, robot: RobotConfig) -> None:
-        """Let the new environment write down what the robot is."""
+        """Let the new environment write down the robot's profile."""
         if robot.name not in self._installs:
             return
         self._watch(robot.name, "check")
@@ -198,7 +202,7 @@ class TeamSetup:
 
 
 class Look(NamedTuple):
-    """What a robot is, before it has robomarl."""
+    """Facts about a robot that does not have robomarl yet."""
 
     place: str
     """Its folder."""
@@ -208,10 +212,11 @@ class Look(NamedTuple):
 
 
 def look_at(fleet: Fleet, robot: RobotConfig) -> Look:
-    """Ask a robot.
+    """Ask a robot for its folder, user and processor.
 
     Raises:
-        UserError: it does not answer, somebody has it, or its environment is somebody else's.
+        UserError: it does not answer, another process holds its lock, or the fleet file names its
+            interpreter.
     """
     base, folder = robot.python or "python3", shlex.quote(robot.remote_folder)
     if robot.python:
@@ -223,7 +228,7 @@ def look_at(fleet: Fleet, robot: RobotConfig) -> Look:
 
 
 def _filter(backend: str, machine: str) -> str:
-    """What to tell of the safety filter of a robot."""
+    """Return a sentence on the backend of a robot's safety filter."""
     if backend == "c":
         return "The safety filter runs in C there."
     why = why_in_python(machine)
@@ -231,7 +236,7 @@ def _filter(backend: str, machine: str) -> str:
 
 
 def _introduce(fleet: Fleet, robot: RobotConfig) -> dict:
-    """What is there now, `hello` and `state` in one; and let it write down what the robot is."""
+    """Return the robot's `hello` and `state` in one dictionary, after it has written down its profile."""
     there = Robot(robot.name, SshTransport(robot, fleet.ssh_config))
     try:
         facts = there.hello()
@@ -243,7 +248,7 @@ def _introduce(fleet: Fleet, robot: RobotConfig) -> dict:
 
 
 def _packed(fleet: Fleet, robot: RobotConfig, user: str, content: dict[str, bytes], network: Network) -> bytes:
-    """A tar file with all that goes into the robot's folder; `content`: what is there already, by name."""
+    """Return a tar file with everything that goes into the robot's folder; `content`: files made so far, by name."""
     vehicle = Path(fleet.vehicle)
     if vehicle.suffix in (".yaml", ".yml"):
         content["vehicle.yaml"] = vehicle.read_bytes()

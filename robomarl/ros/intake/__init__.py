@@ -1,1 +1,1 @@
-"""What comes in: whether it is a message, and what was refused."""
+"""Incoming messages: validation, and a record of rejected ones."""

@@ -1,8 +1,10 @@
-"""`EstopListener`: the team's E-stop as one node hears it: the monitor's heartbeat, and anybody who presses.
+"""`EstopListener`: the team's E-stop as one node receives it: the monitor's heartbeat, and a press by
+any publisher.
 
-The heartbeat is reliable and latched, and so is the subscription that it comes by. A publisher with another quality of
-service (the default of ROS, that of sensors) is not received by that one. A second subscription asks for nothing, so
-every publisher is received there: a press of any of them stops the robots. Its silence and its release permit nothing.
+The heartbeat is reliable and latched, and so is its subscription. That subscription does not
+receive a publisher with another quality of service (the default of ROS, that of sensors). A second
+subscription asks for nothing, so it receives every publisher: a press by any publisher stops the
+robots. Its silence and its release permit nothing.
 """
 
 from collections.abc import Iterator, Mapping
@@ -27,7 +29,7 @@ class EstopWord(NamedTuple):
     sender: Any
     """Publisher; something to compare and hash."""
     info: Mapping[str, Any]
-    """Of the middleware."""
+    """Message info of the middleware."""
 
 
 class EstopListener:
@@ -43,7 +45,7 @@ class EstopListener:
         self._pressing: set[Any] = set()
 
     def take(self) -> Iterator[EstopWord]:
-        """What has come since the last call; each message once."""
+        """Yield the messages that have arrived since the last call, each one once."""
         for pressed, info in self._beats.take():
             self._beating.add(sender_of(info))
             yield EstopWord(pressed, True, sender_of(info), info)
@@ -59,7 +61,7 @@ class EstopListener:
         self._any.destroy()
 
     def _log(self, pressed: bool, sender: Any, info: Mapping[str, Any]) -> None:
-        """Say who presses, once for each press."""
+        """Log the name of the publisher that presses, once for each press."""
         if not pressed:
             self._pressing.discard(sender)
         elif sender not in self._pressing:

@@ -14,13 +14,14 @@ def _anywhere(place_m: np.ndarray) -> str:
 
 @dataclass(frozen=True)
 class GoalLimits:
-    """Where goals may be."""
+    """Limits on the positions of goals."""
 
     fault: Callable[[np.ndarray], str] = _anywhere
-    """Why the robot, or what its team carries, cannot rest at a goal [3]; "" if it can."""
+    """Function (goal [3]) -> reason why the robot, or its team's load, cannot rest there; "" if it can."""
     stay_m: Callable[[np.ndarray], np.ndarray] | None = None
-    """Where a robot that flies at a place [3] stays in place of a goal that is refused; None: the goal is that of what
-    the team carries, which keeps the last one."""
+    """Function (position [3] of a flying robot) -> position at which it stays instead of going to a rejected goal;
+    None: the goal is that of the team's load, which keeps the last one.
+    """
 
 
 class GoalSlot:

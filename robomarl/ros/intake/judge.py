@@ -1,7 +1,9 @@
-"""Whether what has come is a message: `checked` is asked by every reader before anything else reads it.
+"""Validation of incoming messages: every reader calls `checked` before anything else reads the
+message.
 
-A number that is not finite or absurdly large, a time before the epoch, a quaternion that is no rotation: a message with
-one of them is refused as a whole, and its sender ages as if nothing had come. Denormals are numbers like any other.
+A message is rejected as a whole if it holds a number that is not finite or absurdly large, a time
+before the epoch, or a quaternion that is no rotation. Its sender then ages as if nothing had come.
+Denormals are numbers like any other.
 """
 
 import math
@@ -47,12 +49,13 @@ def stamp_of(header: Any) -> Stamp:
 
 
 def reader_of(topic: Topic, convert: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
-    """What a `Mailbox` makes of its messages: judged, then converted.
+    """Return the reader that a `Mailbox` applies to its messages: it validates, then converts.
 
     Args:
-        topic: of the messages.
-        convert: from the message to what is read; one with `takes_bytes` judges them itself, as `checked` does. None:
-            the bytes stay as they are, for those who only pass them on or record them.
+        topic: topic of the messages.
+        convert: from the message to the value that is read; one with `takes_bytes` validates the
+            messages itself, as `checked` does. None: the bytes stay unchanged, for nodes that only
+            relay or record them.
     """
     if convert is None:
         return lambda data: data
@@ -68,7 +71,7 @@ def _part(message: Any, name: str) -> Any:
 
 
 def _faults(part: Any) -> Iterator[tuple[str, str]]:
-    """(field, what is wrong with it) of everything in a part of a message; the field is "" for the part itself."""
+    """Yield (field, fault) for every fault in a part of a message; the field is "" for the part itself."""
     if isinstance(part, float):
         if not sound((part,)):
             yield "", fault(part)

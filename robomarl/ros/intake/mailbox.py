@@ -17,10 +17,14 @@ from robomarl.ros.robot.inbox import Count
 from robomarl.ros.topics import Topic
 
 SPEAKS_S = 1.5
-"""Who has sent nothing for so long does not speak on a topic; announcements come twice a second."""
+"""Time [s] without a message after which a sender no longer counts as active on a topic; announcements come twice a
+second.
+"""
 NO_EVENTS = SubscriptionEventCallbacks(use_default_callbacks=False)
-"""Those of the middleware do not know who the publisher is, nor tell of another message type: `Unheard` asks the
-graph instead. An executor would not run rclpy's own, which are in the group of the subscription."""
+"""Event callbacks of a subscription: none. The middleware's events do not name the publisher, and do not report another
+message type, so `Unheard` asks the graph instead. An executor would not run rclpy's own callbacks, which are in the
+group of the subscription.
+"""
 
 
 class Polled(CallbackGroup):
@@ -55,17 +59,17 @@ class Mailbox:
         """Subscribe.
 
         Args:
-            node: on which.
+            node: node that subscribes.
             topic: type and quality of service.
             name: absolute name of the topic.
-            convert: from the message (from its bytes, if it is one of `wire`'s readers) to what `take` yields;
-                without it the message stays serialized.
+            convert: from the message (from its bytes, if it is one of the readers of `fast_messages`) to
+                the value that `take` yields; without it the message stays serialized.
             depth: messages that may wait; by default the topic's.
         """
         self.name, self.topic = name, topic
         self._read, self._node = reader_of(topic, convert), node
         self._last: dict[Any, tuple[int | None, float]] = {}
-        """By sender: the number of its newest message, and when that was taken, by the steady clock."""
+        """(number of the newest message, time at which it was taken on the steady clock [s]) by sender."""
         self._received = self._lost = self._refused = 0
         self.refusal = ""
         """Why the last message was refused that was; "" where none was."""
@@ -84,17 +88,21 @@ class Mailbox:
         return Count(self._received, self._lost, self._refused)
 
     def senders(self) -> list[str]:
-        """Full names of the nodes that send: heard of late, and in the graph, where who has died stays a while."""
+        """Return the full names of the nodes that send: received lately and still in the graph, which keeps dead nodes
+        a while.
+        """
         since_s = time.monotonic() - SPEAKS_S
         self._last = {sender: last for sender, last in self._last.items() if last[1] > since_s}
         names = self._publishers() if len(self._last) > 1 else {}
         return sorted(names[sender] for sender in self._last if sender in names)
 
     def take(self) -> Iterator[tuple[Any, Mapping[str, Any]]]:
-        """What has come since the last call, oldest first, with the middleware's message info.
+        """Yield the messages that have arrived since the last call, oldest first, with the middleware's
+        message info.
 
-        Anybody on the network may send anything: what can't be read is counted, told and left out. No more are taken
-        than may wait, so that a sender who is faster than the reader does not hold it.
+        Any node on the network may send anything: a message that can't be read is counted, logged and left
+        out. A call takes at most as many messages as may wait, so a sender that is faster than the reader
+        does not block it.
         """
         for _ in range(self._most):
             try:
@@ -122,7 +130,7 @@ class Mailbox:
         refusals_of(self._node).add(self.name, self.sender_name(info), why, self._node.get_logger().error)
 
     def latest(self) -> Any:
-        """The newest of what has come since the last call, or None."""
+        """Return the newest message that has arrived since the last call, or None."""
         return next((message for message, _ in reversed(list(self.take()))), None)
 
     def destroy(self) -> None:
@@ -145,7 +153,7 @@ class Mailbox:
         self._last[sender] = number, time.monotonic()
 
     def sender_name(self, info: Mapping[str, Any] | None) -> str:
-        """Full name of the node that sent a message; "" where nobody knows."""
+        """Return the full name of the node that sent a message; "" if it is not known."""
         if info is None:
             return ""
         sender = sender_of(info)

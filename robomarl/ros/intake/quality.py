@@ -1,4 +1,4 @@
-"""Quality of service and message types of the topic table, as rclpy has them, and why two of them do not meet."""
+"""Quality of service and message types of the topic table in rclpy's terms, and reasons why two endpoints do not match."""
 
 import importlib
 from typing import Any
@@ -26,10 +26,11 @@ def message_class(type_name: str) -> Any:
 
 
 def mismatch(topic: Topic, offered: QoSProfile, kind: str) -> str:
-    """Why a subscription of the topic table receives nothing from a publisher, and the mend; "" where it does.
+    """Return why a subscription of the topic table receives nothing from a publisher, and the fix; "" if
+    it receives.
 
     Args:
-        topic: what is subscribed to.
+        topic: topic that is subscribed to.
         offered: quality of service of the publisher.
         kind: message type of the publisher.
     """

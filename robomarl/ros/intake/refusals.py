@@ -1,4 +1,4 @@
-"""`Refusals`: what a node has refused so far, by topic and sender, for its log and its diagnostics. No ROS here."""
+"""`Refusals`: messages rejected by a node so far, by topic and sender, for its log and its diagnostics. No ROS here."""
 
 import math
 import time
@@ -8,7 +8,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 TELL_EVERY_S = 1.0
-"""One refused message in so long is logged, for each topic."""
+"""Minimum interval [s] between two logged rejections on a topic."""
 MOST_SENDERS = 16
 """Senders that are counted apart for each topic; all others count as one."""
 OTHERS = "others"
@@ -30,13 +30,13 @@ class Refusals:
         return sum(counts.total() for counts in self._counts.values())
 
     def add(self, topic: str, sender: str, why: str, tell: Callable[[str], Any]) -> None:
-        """A message was refused.
+        """Count a rejected message.
 
         Args:
-            topic: on which it came.
-            sender: of the message; "" where that is not known.
-            why: in words.
-            tell: logs a line; not called for each of many, who sends them must not fill the log.
+            topic: topic on which it came.
+            sender: sender of the message; "" if it is not known.
+            why: reason, in words.
+            tell: logs a line; not called for each of many, so that a sender can't fill the log.
         """
         counts = self._counts.setdefault(topic, Counter())
         counts[sender if sender in counts or len(counts) < MOST_SENDERS else OTHERS] += 1
@@ -68,5 +68,5 @@ _OF_NODES: WeakKeyDictionary[Any, Refusals] = WeakKeyDictionary()
 
 
 def refusals_of(node: Any) -> Refusals:
-    """Those of a node; the same at every call."""
+    """Return the `Refusals` of a node, one object for all calls."""
     return _OF_NODES.setdefault(node, Refusals())

@@ -1,7 +1,9 @@
-"""`Unheard`: publishers whose messages a node can't receive: another quality of service, or another message type.
+"""`Unheard`: publishers that a node can't receive because of another quality of service or another
+message type.
 
-The middleware connects no such pair, and tells the publisher's side at most. A robot says so itself: a line in the log
-once for each publisher, and an entry in the diagnostics for as long as the publisher is there.
+The middleware connects no such pair, and tells the publisher's side at most. So the robot itself
+reports it: a line in the log once for each publisher, and an entry in the diagnostics as long as
+the publisher is there.
 """
 
 from typing import Any
@@ -13,9 +15,9 @@ from robomarl.ros.intake.quality import mismatch
 from robomarl.ros.topics import ESTOP, Topic
 
 UNKNOWN = "_NODE_NAME_UNKNOWN_"
-"""What the graph says of a node before it has heard of its name."""
+"""Name that the graph gives to a node before its real name is known."""
 PRESSES = "; a press of it stops this robot all the same"
-"""What is different with the E-stop: see `EstopListener`."""
+"""Addition to a report on an E-stop publisher: see `EstopListener`."""
 
 
 def node_named(info: Any) -> str:
@@ -24,12 +26,12 @@ def node_named(info: Any) -> str:
 
 
 def unheard_publishers(node: Node, name: str, topic: Topic) -> dict[str, str]:
-    """By node, in full: why nothing is received from it, and the mend.
+    """Return, by full node name, why nothing is received from that publisher, and the fix.
 
     Args:
-        node: asks the graph.
+        node: node that asks the graph.
         name: absolute name of the topic.
-        topic: as it is subscribed to.
+        topic: topic with the quality of service that the node asks for.
     """
     found = {}
     for info in node.get_publishers_info_by_topic(name):
@@ -59,9 +61,9 @@ class Unheard:
             del self._topics[name]
 
     def look(self, node: Node) -> dict[str, str]:
-        """By topic: which publishers the node does not receive now, why, and the mend; logs those that are new.
+        """Return, by topic, the publishers that the node does not receive now, why, and the fix; log new ones.
 
-        Called about once a second. A publisher whose name has not come yet is logged at a later look.
+        Called about once a second. A publisher without a known name is logged at a later call.
         """
         found = {}
         for name, topic in tuple(self._topics.items()):
@@ -77,5 +79,5 @@ _OF_NODES: WeakKeyDictionary[Node, Unheard] = WeakKeyDictionary()
 
 
 def unheard_of(node: Node) -> Unheard:
-    """That of a node; the same at every call."""
+    """Return the `Unheard` of a node, one object for all calls."""
     return _OF_NODES.setdefault(node, Unheard())

@@ -1,1 +1,1 @@
-"""Messages and processes: what is sent and received, in which form, by whom."""
+"""Messages and processes: contents, formats, senders and receivers."""

@@ -9,20 +9,20 @@ from rclpy.task import Future
 from robomarl.ros.timing.steady import AWAY_S, steady_now_s
 
 LOOK_S = 0.02
-"""From one look at the condition to the next."""
+"""Interval between two checks of the condition [s]."""
 
 
 async def wait_until(node: Node, condition: Callable[[], bool], limit_s: float, group: CallbackGroup) -> bool:
-    """Wait until something is so.
+    """Wait until a condition is true.
 
     Args:
-        node: whose executor looks, every `LOOK_S`.
-        condition: what is looked at; the first time at once.
-        limit_s: no longer than this.
-        group: of the waiting service; a reentrant one, or nobody looks.
+        node: node with the executor that checks every `LOOK_S`.
+        condition: function to check; the first time at once.
+        limit_s: maximum waiting time [s].
+        group: callback group of the waiting service; it must be reentrant, or nothing is checked.
 
     Returns:
-        Whether it became so in time.
+        True if the condition became true in time.
     """
     if condition():
         return True

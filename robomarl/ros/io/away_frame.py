@@ -10,14 +10,14 @@ HALF_TURN = np.array([-1.0, -1.0, 1.0])
 
 
 def turned(estimate: Estimate) -> Estimate:
-    """An estimate from the map to the other team's field frame, or back."""
+    """Return an estimate converted from the map to the away team's field frame, or back."""
     w, x, y, z = estimate.quat_wxyz
     quat = np.array([-z, -y, x, w])  # half a turn about z, then the attitude
     return Estimate(estimate.pos_m * HALF_TURN, quat, estimate.vel_m_s * HALF_TURN, estimate.omega_rad_s)
 
 
 def turned_broadcast(said: Broadcast) -> Broadcast:
-    """What a team-mate says, likewise."""
+    """Return a teammate's broadcast converted in this way."""
     seen = said.seen and said.seen._replace(pos_m=said.seen.pos_m * HALF_TURN, vel_m_s=said.seen.vel_m_s * HALF_TURN)
     plan = Plan(*(np.asarray(part) * HALF_TURN for part in said.plan))
     return Broadcast(said.pos_m * HALF_TURN, said.vel_m_s * HALF_TURN, plan, seen)

@@ -1,9 +1,11 @@
-"""Messages of the hot path as bytes (CDR), read and written in place; the same bytes that rclpy would make.
+"""Messages of the hot path as bytes (CDR), read and written in place, byte for byte as rclpy would
+make them.
 
-rclpy builds a Python object for every vector of a message; at 100 Hz and six robots that alone filled a core.
-Here a message is a template whose numbers are overwritten. `docs/log/benchmarks_history.md` has the figures; the
-tests hold every function here against rclpy's own serialization. Layout: OMG DDS-XTypes 1.3, 7.4.1 (XCDR version 1,
-little-endian): four bytes of head, then every primitive aligned to its size, counted from behind the head.
+rclpy builds a Python object for every vector of a message; at 100 Hz and six robots that alone
+filled a core. Here a message is a template with numbers that are overwritten.
+`docs/log/benchmarks_history.md` has the figures; the tests hold every function here against rclpy's
+own serialization. Layout: OMG DDS-XTypes 1.3, 7.4.1 (XCDR version 1, little-endian): four bytes of
+head, then every primitive aligned to its size, counted from behind the head.
 """
 
 import struct
@@ -26,7 +28,7 @@ class LayoutError(ValueError):
 
 
 class PointAt(NamedTuple):
-    """Where a trajectory point's parts are: the first element of each sequence, and how many there are."""
+    """Offsets of a trajectory point's parts: the first element of each sequence, and the number of elements."""
 
     transform: int
     velocity: int
@@ -37,15 +39,15 @@ class PointAt(NamedTuple):
 
 
 class CdrLayout:
-    """How one sender lays a message out: where its numbers are, and every byte that stays the same."""
+    """Layout of one sender's messages: the offsets of their numbers, and every byte that must not change."""
 
     def __init__(self, data: bytes, places: Sequence[tuple[int, int]], free: Sequence[tuple[int, int]] = ()) -> None:
-        """Take the layout of a message that was read the long way.
+        """Take the layout of a message that was read through rclpy.
 
         Args:
             data: the message; begins with a header.
-            places: (where, how many) of the doubles that are read, in order.
-            free: (where, how many bytes) of what may change and is not read.
+            places: (offset, count) of the doubles that are read, in order.
+            free: (offset, size in bytes) of parts that may change and are not read.
         """
         form, end = "<4xiI", 12
         for at, count in places:
@@ -100,7 +102,7 @@ def aligned8(at: int) -> int:
 
 
 def odometry_at(data: bytes) -> tuple[int, int, bytes]:
-    """Where the pose [7 doubles] and the twist [6 doubles] of nav_msgs/Odometry are, and its frame."""
+    """Return the offsets of the pose [7 doubles] and the twist [6 doubles] of nav_msgs/Odometry, and its frame."""
     frame, at = text_at(data, 12)
     _, at = text_at(data, at)
     pose = aligned8(at)
@@ -111,7 +113,7 @@ def odometry_at(data: bytes) -> tuple[int, int, bytes]:
 
 
 def trajectory_at(data: bytes) -> tuple[list[PointAt], bytes]:
-    """Where the points of trajectory_msgs/MultiDOFJointTrajectory are, and its frame."""
+    """Return the offsets of the points of trajectory_msgs/MultiDOFJointTrajectory, and its frame."""
     frame, at = text_at(data, 12)
     at = (at + 3) & ~3
     (names,) = _COUNT.unpack_from(data, at)
@@ -161,7 +163,7 @@ def set_twist(data: bytearray, at: int, linear: np.ndarray, angular: np.ndarray)
 
 
 def view(data: bytearray, at: int, count: int) -> np.ndarray:
-    """[count] doubles in place: what is assigned to it is written."""
+    """Return [count] doubles in place: assigning to them writes into the message."""
     return np.frombuffer(data, "<f8", count, at)
 
 
@@ -171,5 +173,5 @@ def set_duration(data: bytearray, at: int, time_s: float) -> None:
 
 
 def numbers_at(message: bytes | bytearray, count: int) -> int:
-    """Where the doubles of a std_msgs/Float64MultiArray are that ends with `count` of them."""
+    """Return the offset of the last `count` doubles of a std_msgs/Float64MultiArray, which ends with them."""
     return len(message) - 8 * count

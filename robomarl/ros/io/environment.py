@@ -1,4 +1,4 @@
-"""`environment`: what nodes need in their environment: transport, domain, enclaves. No ROS here."""
+"""`environment`: variables that nodes need in their environment: transport, domain, enclaves. No ROS here."""
 
 import os
 from pathlib import Path
@@ -6,18 +6,18 @@ from pathlib import Path
 from robomarl.core.config import UserError
 
 PROFILES_ENV, PROFILES = "FASTDDS_DEFAULT_PROFILES_FILE", Path(__file__).with_name("fastdds.xml")
-"""What Fast DDS reads; whoever has a file of his own keeps it."""
+"""Variable that names the profiles of Fast DDS, and our file; a file that the user has set is kept."""
 OLD_PROFILES_ENV = "FASTRTPS_DEFAULT_PROFILES_FILE"
-"""What it was called before Fast DDS 3, which does not read it."""
+"""Name of that variable before Fast DDS 3, which does not read the old name."""
 MAX_DOMAIN = 101
 """Larger domain ids use ports that Linux gives to other programs."""
 
 
 def environment(sim: bool, domain_id: int | None = None, keystore: str = "") -> dict[str, str]:
-    """What all nodes, and whoever talks to them, need in their environment.
+    """Return the variables that all nodes, and programs that talk to them, need in their environment.
 
     Args:
-        sim: robots are simulated: nothing leaves this machine.
+        sim: True if the robots are simulated: nothing leaves this machine.
         domain_id: ROS domain; None: the environment's.
         keystore: folder of the enclaves; "": an open network.
 
@@ -40,5 +40,5 @@ def environment(sim: bool, domain_id: int | None = None, keystore: str = "") -> 
 
 
 def secured_environment(keystore: str) -> dict[str, str]:
-    """What a node needs in its environment to have an enclave, and not to start without one."""
+    """Return the variables that give a node an enclave, and keep it from starting without one."""
     return {"ROS_SECURITY_KEYSTORE": keystore, "ROS_SECURITY_ENABLE": "true", "ROS_SECURITY_STRATEGY": "Enforce"}

@@ -1,7 +1,8 @@
 """`EstopLatch`: an E-stop that outlives its process, a full disk and a power cut. No ROS here.
 
-The file is made when the node is configured, long before it is needed: to press it then overwrites eight bytes in
-place, which needs no room. Whatever does not say in full that it is released counts as pressed.
+The file is made when the node is configured, long before it is needed. A press then overwrites
+eight bytes in place, which needs no room. Any content other than the full word for released counts
+as pressed.
 """
 
 import os
@@ -13,14 +14,14 @@ from pathlib import Path
 from robomarl.fleet.disk import sync_folder
 
 RELEASED, PRESSED = b"released", b"pressed."
-"""Of the same length."""
+"""Contents of the file, of equal length."""
 MODE = 0o644
 RETRY_S = 1.0
-"""What could not be written is tried again so often."""
+"""Minimum interval [s] between attempts to write a state that could not be written."""
 
 
 class EstopLatch:
-    """One file. Never raises: what is wrong with the disk is told by `problem`."""
+    """E-stop latch in one file. Never raises: `problem` reports disk errors."""
 
     def __init__(self, file: Path | None) -> None:
         """Read it, and make it if there is none; without a file nothing outlives the process."""
@@ -28,7 +29,7 @@ class EstopLatch:
         self.problem = ""
         """Why the latch is not on the disk as it should be."""
         self.pressed = False
-        """What it holds."""
+        """True if the latch holds an E-stop."""
         if file is None:
             return
         try:

@@ -1,8 +1,8 @@
-"""The functions of `convert` that run at every tick, on serialized messages: bytes to arrays and back.
+"""Functions of `convert` that run at every tick, on serialized messages: bytes to arrays and back.
 
-Readers take what `convert` takes and refuse what it refuses. The first message goes the long way, through rclpy, and
-so does every one that is laid out in another way than the one before. Writers are templates: made once through
-`convert`, then overwritten.
+Readers accept and reject the messages that `convert` accepts and rejects. The first message is read
+through rclpy, and so is every one that is laid out in another way than the one before. Writers are
+templates: made once through `convert`, then overwritten.
 """
 
 import struct
@@ -39,21 +39,21 @@ class Reader(Generic[T]):
     takes_bytes = True
 
     def __init__(self, whole: Whole[T], lay: Callable[[bytes], cdr.CdrLayout], made: Made[T]) -> None:
-        """Nothing has been read.
+        """Start without a known layout.
 
         Args:
-            whole: from any message to what is read; refuses.
-            lay: the layout of a message that was not refused.
-            made: from the numbers of the layout to what is read.
+            whole: from any message to the value that is read; rejects invalid messages.
+            lay: returns the layout of a message that was not rejected.
+            made: from the numbers of the layout to the value that is read.
         """
         self._whole, self._lay, self._made = whole, lay, made
         self._layout: cdr.CdrLayout | None = None
 
     def __call__(self, data: bytes) -> tuple[T, float]:
-        """What the message says, and its stamp [s].
+        """Return the content of the message, and its stamp [s].
 
         Raises:
-            MessageError: it is refused.
+            MessageError: it is rejected.
         """
         # What is not sound goes the long way, where the field gets its name.
         if self._layout is not None and (read := self._layout.read(data)) and sound(read[1]):
@@ -105,7 +105,7 @@ def _estimate(numbers: list[float]) -> Estimate:
 
 
 def _turned(w: float, x: float, y: float, z: float, vector: Sequence[float]) -> tuple[float, float, float]:
-    """As `geometry.rotate`, in plain floats: v + 2 w (q x v) + 2 q x (q x v)."""
+    """Rotate a vector as `geometry.rotate` does, in plain floats: v + 2 w (q x v) + 2 q x (q x v)."""
     a, b, c = vector
     p, q, r = 2 * (y * c - z * b), 2 * (z * a - x * c), 2 * (x * b - y * a)
     return a + w * p + y * r - z * q, b + w * q + z * p - x * r, c + w * r + x * q - y * p
@@ -146,7 +146,7 @@ class OdometryWriter:
         self._pose, self._twist = cdr.view(self._data, pose, 7), cdr.view(self._data, twist, 6)
 
     def __call__(self, estimate: Estimate, stamp_s: float) -> bytes:
-        """As `convert.odometry_from`."""
+        """Return the bytes of the message that `convert.odometry_from` makes."""
         w, x, y, z = estimate.quat_wxyz.tolist()
         cdr.set_stamp(self._data, stamp_s)
         self._pose[:] = *estimate.pos_m.tolist(), x, y, z, w
@@ -167,7 +167,7 @@ class BroadcastWriter:
         self._durations = [point.duration for point in points[1:]]
 
     def __call__(self, said: Broadcast, stamp_s: float, ahead_s: tuple[float, float]) -> bytes:
-        """As `convert.broadcast_from`."""
+        """Return the bytes of the message that `convert.broadcast_from` makes."""
         if said.seen is not None:
             return serialize_message(convert.broadcast_from(said, stamp_s, self._robot, ahead_s))
         cdr.set_stamp(self._data, stamp_s)
@@ -189,7 +189,7 @@ class CommandWriter:
         self._acceleration, self._rates = point.acceleration, point.velocity + 24
 
     def __call__(self, command: np.ndarray, stamp_s: float) -> bytes:
-        """As `convert.command_from`."""
+        """Return the bytes of the message that `convert.command_from` makes."""
         cdr.set_stamp(self._data, stamp_s)
         numbers, rates = command.tolist(), [0.0, 0.0, 0.0]
         for place, rate in zip(self._columns, numbers[3:], strict=True):
@@ -209,7 +209,7 @@ class TruthWriter:
         ((self._point,), _) = cdr.trajectory_at(bytes(self._data))
 
     def __call__(self, state: Estimate, stamp_s: float) -> bytes:
-        """As `convert.truth_from`."""
+        """Return the bytes of the message that `convert.truth_from` makes."""
         cdr.set_stamp(self._data, stamp_s)
         for i, (pos, quat, vel, omega) in enumerate(zip(*(part.tolist() for part in state), strict=True)):
             cdr.set_pose(self._data, self._point.transform + 56 * i, pos, quat)
@@ -226,7 +226,7 @@ class RowsWriter:
         self._templates: dict[int, bytearray] = {}
 
     def __call__(self, rows: Sequence[np.ndarray]) -> bytes:
-        """As `convert.rows_from`."""
+        """Return the bytes of the message that `convert.rows_from` makes."""
         template = self._templates.get(len(rows))
         if template is None:
             blank = np.zeros((len(rows), self._columns))

@@ -1,8 +1,9 @@
-"""`Link`: one direction of a bad radio: loss in bursts, delay, jitter. And what goes wrong with a sensor. No ROS.
+"""`Link`: one direction of a bad radio: loss in bursts, delay, jitter. Also the names of sensor
+faults. No ROS.
 
-Loss is Gilbert's two-state chain (Gilbert, Capacity of a Burst-Noise Channel, 1960): in the good state every
-message comes through, in the bad state none. With mean burst length b and loss share p, a bad state ends with
-probability 1 / b a message, and a good one with p / (b (1 - p)).
+Loss is Gilbert's two-state chain (Gilbert, Capacity of a Burst-Noise Channel, 1960): in the good
+state every message comes through, in the bad state none. With mean burst length b and loss share p,
+a bad state ends with probability 1 / b a message, and a good one with p / (b (1 - p)).
 """
 
 import heapq
@@ -11,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 FAULTS = ("silent", "frozen", "same", "future", "late", "nan", "jump")
-"""Of a sensor: no messages; an old value under new stamps; the old message again and again; stamps ahead of the
-clock by 10 s; stamps 10 s behind; not a number; another place, a metre off."""
+"""Faults of a sensor, in this order: no messages; an old value under new stamps; the old message again and again;
+stamps ahead of the clock by 10 s; stamps 10 s behind; not a number; another position, a metre off.
+"""
 SHIFT_S = 10.0
 JUMP_M = 1.0
 
@@ -24,7 +26,7 @@ class LinkQuality:
     loss: float = 0.0
     """Share of messages that are lost."""
     burst: float = 1.0
-    """Mean number of them in a row."""
+    """Mean number of messages that are lost in a row."""
     delay_s: float = 0.0
     jitter_s: float = 0.0
     """Uniform, on top of the delay."""
@@ -68,7 +70,7 @@ class Link:
 
 
 def is_cut(sender: str, receiver: str, cut: tuple[str, ...]) -> bool:
-    """Whether nothing gets from one robot to another: either is cut off, or this direction is."""
+    """Return True if nothing gets from one robot to another: either is cut off, or this direction is."""
     return sender in cut or receiver in cut or f"{sender}>{receiver}" in cut
 
 

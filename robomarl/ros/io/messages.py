@@ -1,4 +1,5 @@
-"""What messages say once they are read: estimates, what team-mates tell, and what a task may make its senses of.
+"""Contents of messages once they are read: estimates, teammates' broadcasts, and inputs for a task's
+senses.
 
 No ROS here.
 """
@@ -30,7 +31,7 @@ class Estimate(NamedTuple):
 
 
 class Detections(NamedTuple):
-    """What a player's latest picture shows."""
+    """Detections in a player's latest picture."""
 
     kinds: tuple[str, ...]
     """[n] names of the things, as in a picture."""
@@ -39,11 +40,11 @@ class Detections(NamedTuple):
     vel_m_s: np.ndarray
     """[n, 3] world."""
     age_s: float
-    """From the picture to the stamp of the message that says so."""
+    """Time [s] from the picture to the stamp of the message that carries the detections."""
 
 
 class Broadcast(NamedTuple):
-    """What a robot tells its team: one message."""
+    """Content of one message that a robot broadcasts to its team."""
 
     pos_m: np.ndarray
     """[3] estimate at the stamp, world."""
@@ -52,17 +53,17 @@ class Broadcast(NamedTuple):
     plan: Plan
     """[3] each."""
     seen: Detections | None = None
-    """Of a player whose latest picture shows something."""
+    """Detections of a player, if its latest picture shows any."""
 
 
 def fault_in(said: Broadcast) -> str:
-    """Why what a team-mate says can't be meant, "" where it can; plan and what it sees count like the rest."""
+    """Return why a teammate's broadcast cannot be meant, plan and detections included; "" if it can."""
     parts = (said.pos_m, said.vel_m_s, *said.plan, *(said.seen[1:3] if said.seen else ()))
     return fault_of((number for part in parts for number in part.ravel().tolist()), "a number")
 
 
 def fault_in_estimate(estimate: Estimate) -> str:
-    """Why a vehicle's estimate can't be meant, whatever its frames are; "" where it can."""
+    """Return why a vehicle's estimate, in any frames, cannot be meant; "" if it can."""
     if why := fault_of((number for part in estimate for number in part.ravel().tolist()), "a number"):
         return why
     length = math.hypot(*estimate.quat_wxyz.tolist())
@@ -90,16 +91,16 @@ class PoseHistory:
 
 
 class TeamSnapshot(NamedTuple):
-    """What a task's senses may need beside its own messages."""
+    """Inputs that a task's senses may need besides the task's own messages."""
 
     now_s: float
-    """By the clock of message stamps."""
+    """Current time [s] on the clock of message stamps."""
     history: PoseHistory
-    """Of the robot's own estimates."""
+    """Recent estimates of the robot itself."""
     mates: tuple[tuple[Broadcast | None, float], ...]
-    """[K] what every team-mate said last (None: nothing that counts), and how old that is [s]."""
+    """[K] latest broadcast of every teammate (None: none that counts), and its age [s]."""
 
 
 def empty_snapshot(mates: int) -> TeamSnapshot:
-    """Before anything was heard."""
+    """Return a snapshot without any received message."""
     return TeamSnapshot(0.0, PoseHistory(), ((None, np.inf),) * mates)

@@ -1,4 +1,4 @@
-"""`Reporter`: what one robot sends at a tick: its command, its state and plan, its announcement, what happened."""
+"""`Reporter`: messages that one robot sends at a tick: its command, state and plan, announcement and tick report."""
 
 import math
 import time
@@ -18,7 +18,7 @@ from robomarl.ros.robot.inbox import Broadcast, Now, Problem
 from robomarl.ros.robot.state_machine import State
 
 ROWS_S = 0.1
-"""Ticks are told in groups: one message for so much time."""
+"""Time [s] of ticks that are reported in one message."""
 ANNOUNCE_S = 0.5
 
 
@@ -32,9 +32,9 @@ class Reporter:
 
         Args:
             node: its full name.
-            robot: what it thinks with.
-            radio: what is sent goes there.
-            besides: what is wrong beside its inputs; asked once a second.
+            robot: pilot, inputs and settings of the robot.
+            radio: publishes the messages.
+            besides: returns problems besides those of the inputs; asked once a second.
         """
         self._besides = besides
         self._robot, self._radio, self._fallback = robot, radio, robot.fallback
@@ -90,7 +90,7 @@ class Reporter:
             self._radio.send(topic, message)
 
     def note(self, decision: Decision, timing: Timing, now: Now) -> Iterator[tuple[bool, str]]:
-        """Tell what the tick did; yields (is it bad?, line) for the log."""
+        """Report the tick; yield (True if it is bad, line) for the log."""
         autopilot, counts = self._robot.autopilot, self._radio.counts()
         seen = self._unseen if autopilot.observed is None else autopilot.observed
         self._rows.append(tick_values(decision, timing, autopilot.state, counts, seen.tolist(), self._sent))

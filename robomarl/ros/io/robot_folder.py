@@ -1,4 +1,5 @@
-"""`RobotFolder`: what a policy node keeps in its robot's folder: the flash lock while it moves, and a latched E-stop.
+"""`RobotFolder`: a policy node's files in its robot's folder: the flash lock while it moves, and a
+latched E-stop.
 
 No ROS here.
 """
@@ -11,7 +12,7 @@ from robomarl.fleet.store import Store
 from robomarl.ros.io.estop_latch import EstopLatch
 
 ESTOP_FILE = "estop"
-"""In the robot's folder; see `EstopLatch`."""
+"""Name of the E-stop file in the robot's folder; see `EstopLatch`."""
 
 
 class RobotFolder:
@@ -22,17 +23,17 @@ class RobotFolder:
 
         Args:
             robot_root: the robot's folder, or "".
-            bundle_id: what this process has loaded.
-            flashed: from that folder; otherwise what is flashed meanwhile does not matter.
+            bundle_id: bundle that this process has loaded.
+            flashed: True if it is from that folder; otherwise a flash in the meantime does not matter.
         """
         self._root = Path(robot_root) if robot_root else None
         self._bundle_id, self._flashed = bundle_id, flashed
         self._held = ExitStack()
         self.estop = EstopLatch(self._root and self._root / ESTOP_FILE)
-        """Whether an E-stop has not been reset yet."""
+        """Latch of an E-stop that has not been reset yet."""
 
     def problem(self) -> str:
-        """What stands against flying: the disk keeps no E-stop, another bundle was flashed; "" if nothing does."""
+        """Return the reason not to fly: the disk keeps no E-stop, another bundle was flashed; "" if there is none."""
         if self.estop.problem:
             return self.estop.problem
         if self._root is None or not self._flashed:

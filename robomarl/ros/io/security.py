@@ -12,7 +12,7 @@ WITH_SECURITY = ("rmw_fastrtps_cpp", "rmw_fastrtps_dynamic_cpp", "rmw_cyclonedds
 """Middlewares that refuse to make a node without security when it is enforced."""
 
 VALUES = {"ROS_SECURITY_ENABLE": ("", "true", "false"), "ROS_SECURITY_STRATEGY": ("", "Enforce", "Permissive")}
-"""What ROS knows (rcl, security.c); the empty text counts as unset."""
+"""Values that ROS knows (rcl, security.c); the empty text counts as unset."""
 
 
 def is_enforced(environment: Mapping[str, str] = os.environ) -> bool:
@@ -21,12 +21,13 @@ def is_enforced(environment: Mapping[str, str] = os.environ) -> bool:
 
 
 def check_security(middleware: str, environment: Mapping[str, str] = os.environ) -> None:
-    """Look at the environment and the middleware before the first node is made.
+    """Check the environment and the middleware before the first node is made.
 
-    ROS compares these values letter by letter, and takes what it does not know for "no security".
+    ROS compares these values letter by letter, and reads any unknown value as "no security".
 
     Raises:
-        UserError: a value that ROS would not know, or security is enforced and the middleware is not known to care.
+        UserError: ROS would not know a value, or security is enforced and the middleware is not known
+            to enforce it.
     """
     for name, allowed in VALUES.items():
         if (value := environment.get(name, "")) not in allowed:

@@ -23,7 +23,7 @@ from robomarl.ros.topics import Topic, linked
 
 SENT = (topics.STATE_AND_PLAN, topics.TICK, topics.ANNOUNCE, topics.DIAGNOSTICS)
 Put = Callable[[str, Any, float, float], str]
-"""(source, what it says, its stamp [s], when it came by the steady clock [s]) to why that is no message."""
+"""Function (source, value, its stamp [s], arrival time [s] by the steady clock) -> why it is no message, or ""."""
 SELDOM_S = 0.1
 """Goals, announcements and the like are looked for so often."""
 
@@ -36,8 +36,8 @@ class Subscriptions:
 
         Args:
             node: in the namespace BASE/NAME of the robot.
-            settings: who it is, and how its radio works.
-            inputs: what is filled; the inbox's team-mates are those that are listened to.
+            settings: the robot's name, and the properties of its radio.
+            inputs: inputs to fill; the teammates of the inbox are subscribed to.
         """
         self.robot, self._settings = settings.name, settings
         self._node, self._inputs, self._seldom_s = node, inputs, -math.inf
@@ -81,7 +81,7 @@ class Subscriptions:
             self._receive_seldom(steady_s)
 
     def send(self, topic: Topic, message: Any) -> None:
-        """Publish a message or its bytes; bytes without rclpy's own look at what they are."""
+        """Publish a message or its bytes; bytes are published without rclpy's own check of their type."""
         made = self._publishers[topic.name]
         if not isinstance(message, bytes):
             made.publish(message)
@@ -97,11 +97,13 @@ class Subscriptions:
         return [problem for source, box in heard if (problem := _several(source, box))]
 
     def goal_rivals(self) -> list[Problem]:
-        """Several who tell this robot where to go: it goes where the last one said."""
+        """Return a problem if several nodes send goals to this robot: it goes to the last one."""
         return [problem for box in self._goals if (problem := _several("goal", box))]
 
     def doubles(self) -> list[Problem]:
-        """Who else publishes in this robot's name; it does not hear that, so whoever could counts."""
+        """Return problems for topics of this robot with several publishers, received or not: another node uses its
+        name.
+        """
         found = []
         for topic in (*self._task.commands, topics.STATE_AND_PLAN, topics.ANNOUNCE):
             name = topic.of(self.robot, self._base)
@@ -121,7 +123,7 @@ class Subscriptions:
 
     @property
     def refusals(self) -> Refusals:
-        """What this node has refused so far."""
+        """Messages that this node has rejected so far."""
         return refusals_of(self._node)
 
     def close(self) -> None:
@@ -141,14 +143,14 @@ class Subscriptions:
             self._node.destroy_publisher(made)
 
     def _fill(self, mailbox: Mailbox, source: str, put: Put, turn: Callable[[Any], Any] | None = None) -> None:
-        """Put what has come of a source into the inbox, which may find that it is no message."""
+        """Put new messages of a source into the inbox, which may find that one is invalid."""
         steady_s = steady_now_s()
         for (value, stamp_s), info in self._taken(mailbox, source):
             if why := put(source, turn(value) if turn else value, stamp_s, steady_s):
                 mailbox.refuse(why, info)
 
     def _taken(self, mailbox: Mailbox, source: str) -> Iterator[tuple[Any, Mapping[str, Any]]]:
-        """What has come of a source; where the last was no message, the inbox knows why."""
+        """Yield new messages of a source; if the last one was invalid, report the reason to the inbox."""
         refused = mailbox.count.refused
         for taken in mailbox.take():
             refused = mailbox.count.refused
@@ -180,7 +182,7 @@ class Subscriptions:
         return Mailbox(self._node, topic, self._name(topic, robot), read)
 
     def _name(self, topic: Topic, robot: str = "") -> str:
-        """Where a topic of a robot is, for this one."""
+        """Return the name under which this robot receives a robot's topic, or publishes its own."""
         by_link = topic.name in (topics.ODOMETRY.name, topics.STATE_AND_PLAN.name)
         if self._settings.via_link and robot and by_link:
             return linked(topic, self.robot, robot, self._base)

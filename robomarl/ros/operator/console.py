@@ -1,7 +1,8 @@
-"""`Console`: the operator's side of the node graph, as a library: bring up, send goals, activate, listen.
+"""`Console`: the operator's side of the node graph, as a library: bring up, send goals, activate,
+listen.
 
-Everything is awaited by what really happened (a service answered, a message came, a goal was acknowledged),
-never by the clock alone.
+Every wait ends with an event (a service answered, a message came, a goal was acknowledged), never
+by the clock alone.
 """
 
 import json
@@ -40,7 +41,7 @@ POLL_S = 0.02
 START_S = 15.0
 """For robots to become ready again after a reset."""
 ATTEMPTS = 10
-"""To arm and activate robots whose inputs are late now and then."""
+"""Number of attempts to arm and activate robots with inputs that are late now and then."""
 Watch = Callable[[], None]
 """Called while waiting; raises to stop it."""
 
@@ -71,7 +72,7 @@ class Console:
         self._for_all = goal not in (topics.GOAL, None)
         """The team has one goal."""
         self.beside = onboard_of({"task": task}).console(node, base)
-        """The operator's side of what the domain runs besides; None: nothing."""
+        """Operator's side of the nodes that the domain runs in addition; None: there are none."""
         told = [topics.WORLD] if self._for_all else team
         self._goals = {name: publisher(node, goal, goal.of(name, base)) for name in told} if goal else {}
         self._orders = {
@@ -104,7 +105,7 @@ class Console:
             self.poll()
 
     def wait_for_nodes(self, limit_s: float, each: Callable[[str], None] = lambda name: None) -> None:
-        """Return when all nodes answer; `each` is called with the name of every robot whose node does."""
+        """Return when all nodes answer; `each` is called with the name of every robot with a node that answers."""
         missing = set(self.team)
 
         def complete() -> bool:
@@ -121,7 +122,7 @@ class Console:
         self.wait(complete, limit_s, "the nodes to come up")
 
     def change(self, transition: int, robots: Iterable[str], limit_s: float = 20.0) -> dict[str, bool]:
-        """Ask robots for a lifecycle transition, all at once; says who did it."""
+        """Ask robots for a lifecycle transition, all at once; return, by robot, True if it succeeded."""
         request = ChangeState.Request(transition=Transition(id=transition))
         answers = {name: self._lifecycle[name].call_async(request) for name in robots}
         self.wait(lambda: all(a.done() for a in answers.values()), limit_s, "the policy nodes to answer")
@@ -199,7 +200,9 @@ class Console:
                 raise UserError(f"{name} did not acknowledge its goal within {limit_s:g} s; see its log.")
 
     def _reaches(self, out: Publisher, robots: set[str]) -> bool:
-        """Whether robots would get a message, and all others that subscribe: a recorder, on a busy machine later."""
+        """Return True if robots would get a message, and so would all other subscribers: a recorder may be discovered
+        later.
+        """
         found = self._node.get_subscriptions_info_by_topic(out.topic_name)
         matching = [info for info in found if info.qos_profile.durability is not DurabilityPolicy.TRANSIENT_LOCAL]
         nodes = {f"{info.node_namespace.rstrip('/')}/{info.node_name}" for info in matching}
@@ -234,15 +237,15 @@ def open_console(
     watch: Watch = lambda: None,
     task: str = "",
 ) -> Iterator[Console]:
-    """A console with a ROS context of its own, in the domain that the environment says.
+    """Open a console with a ROS context of its own, in the domain of the environment.
 
     Args:
         team: names of the robots in the order of their indices.
-        environment: of the nodes, see `robomarl.ros.io.environment`.
+        environment: environment of the nodes, see `robomarl.ros.io.environment`.
         base: namespace of the team.
-        sim: there is a simulator.
-        watch: called while waiting, about every 20 ms; what it raises ends the waiting.
-        task: of the scenario.
+        sim: True if there is a simulator.
+        watch: called while waiting, about every 20 ms; an exception that it raises ends the waiting.
+        task: task of the scenario.
     """
     context = Context()
     with _environment(environment):

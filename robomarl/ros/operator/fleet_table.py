@@ -1,4 +1,5 @@
-"""The fleet as the monitor sees it: one line for each robot, its diagnostics, and what an E-stop of before says.
+"""Fleet as the monitor sees it: one line for each robot, its diagnostics, and E-stops from before its
+start.
 
 No ROS here.
 """
@@ -12,11 +13,11 @@ class FleetTable:
     """Latest announcement of every robot."""
 
     def __init__(self, team: tuple[str, ...], silent_after_s: float) -> None:
-        """Nobody has been heard.
+        """Start without an announcement.
 
         Args:
             team: names of all robots, in the order of their indices.
-            silent_after_s: a robot that has said nothing for so long is shown as silent.
+            silent_after_s: time [s] without an announcement after which a robot is shown as silent.
         """
         self.team, self._silent_after_s = team, silent_after_s
         self._heard: dict[str, tuple[Announcement, float]] = {}
@@ -30,7 +31,7 @@ class FleetTable:
         return {name: said.state if (said := self._fresh(name, steady_s)) else None for name in self.team}
 
     def is_stopped(self) -> bool:
-        """A robot says that it is in ESTOP: somebody pressed the E-stop before this monitor began."""
+        """Return True if a robot reports ESTOP: the E-stop was pressed before this monitor began."""
         return any(said.state is State.ESTOP for said, _ in self._heard.values())
 
     def forget_stops(self) -> None:

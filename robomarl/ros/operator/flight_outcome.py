@@ -1,4 +1,4 @@
-"""What came of a simulated flight: the judge's score and the robots' ticks become figures and a full log. No ROS."""
+"""Results of a simulated flight: the judge's score and the robots' ticks become figures and a full log. No ROS."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ from robomarl.ros.robot.state_machine import State
 Tick = dict[str, float]
 """One message of the `tick` topic."""
 Ticks = dict[str, list[Tick]]
-"""By robot, in the order of their indices; all that came from before the activation on."""
+"""Ticks by robot, in the order of their indices; all that were received since before the activation."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class FlightFigures:
     reason: str
     """Why not; empty on success."""
     flight_s: float
-    """From the first command to the end."""
+    """Time from the first command to the end [s]."""
     arrived_s: float | None
     """When all robots had arrived."""
     collisions: int
@@ -62,7 +62,7 @@ class FlightFigures:
 
     @property
     def messages(self) -> str:
-        """What was lost on the way, in words."""
+        """Number of lost messages of all expected ones, in words."""
         lost, expected = (sum(getattr(link, name) for link in self.links) for name in ("lost", "expected"))
         return f"{lost} of {expected}"
 
@@ -79,12 +79,12 @@ class FlightFigures:
 
 @dataclass(frozen=True)
 class RehearsalResult:
-    """What came of a rehearsal that is one whole, as a mission or a match: it adds what it is judged by."""
+    """Result of a rehearsal that is one unit, such as a mission or a match; subclasses add their own criteria."""
 
     flight: FlightFigures
-    """Ticks, links and filter, as of every flight; `success` is not what such a rehearsal is judged by, but `ok`."""
+    """Ticks, links and filter, as for every flight; such a rehearsal is judged by `ok`, not by `success`."""
     states: dict[str, str]
-    """Of every robot at the end; of one whose process was ended, when it was."""
+    """State of every robot at the end; for a robot with a process that was ended, its state at that time."""
     slipped_s: float
     """How much the simulator fell behind real time."""
     ok: bool
@@ -92,12 +92,12 @@ class RehearsalResult:
 
 
 def figures_of(score: dict[str, Any], ticks: Ticks, reason: str) -> FlightFigures:
-    """The figures of one flight.
+    """Return the figures of one flight.
 
     Args:
-        score: what the simulator's judge says.
-        ticks: what the robots say.
-        reason: what went wrong, as far as that is known already.
+        score: score of the simulator's judge.
+        ticks: ticks of the robots.
+        reason: reason for a failure, if it is known already.
     """
     flown = {name: [row for row in rows if row["active"]] for name, rows in ticks.items()}
     every = [row for rows in flown.values() for row in rows]
@@ -130,7 +130,7 @@ def states_of(ticks: Ticks) -> dict[str, str]:
 
 
 def why_failed(score: Mapping[str, Any]) -> str:
-    """What the judge's figures say of a flight that failed."""
+    """Return the reason why a flight failed, from the judge's figures."""
     return (
         "a robot touched another or an obstacle"
         if score["collisions"]
@@ -139,7 +139,9 @@ def why_failed(score: Mapping[str, Any]) -> str:
 
 
 def complete_log(score: dict[str, Any], ticks: Ticks) -> None:
-    """Add to the true log what only the robots know: what their policies wanted, and whether the filter acted."""
+    """Add data that only the robots have to the true log: commands that their policies wanted, and activity of the
+    filter.
+    """
     if not score["log"]:
         return
     log = load_flight(Path(score["log"]))
@@ -157,7 +159,7 @@ def complete_log(score: dict[str, Any], ticks: Ticks) -> None:
 
 
 def _links(receiver: str, rows: list[Tick]) -> list[LinkStatistics]:
-    """What a robot received from each source, from its first to its last decision."""
+    """Return the statistics of a robot's messages from each source, from its first to its last decision."""
     names = [name.removesuffix(".received") for name in rows[0] if name.endswith(".received")] if rows else []
     found = []
     for name in names:

@@ -1,4 +1,4 @@
-"""`fly`: simulated flights of a fleet through the real nodes, one bring-up for all of them, and what came of each."""
+"""`fly`: simulated flights of a fleet through the real nodes, one bring-up for all flights, and their results."""
 
 import math
 import time
@@ -13,16 +13,16 @@ from robomarl.ros.operator.plan_options import PlanOptions
 from robomarl.ros.operator.rehearsal import SILENT, SLOWER, START_LIMIT_S, Rehearsal, TeamNodes, rehearse
 
 GRACE_S = 1.0
-"""The judge's clock starts with the first command; so much longer than its limit we wait by ours."""
+"""Time [s] to wait, by our clock, beyond the judge's limit; the judge's clock starts with the first command."""
 
 
 @dataclass(frozen=True)
 class FlightsResult:
-    """What `fly` found."""
+    """Result of `fly`."""
 
     flights: tuple[FlightFigures, ...]
     bring_up_s: float
-    """From the first process to all nodes configured."""
+    """Time from the first process to all nodes configured [s]."""
     ready_s: dict[str, float]
     """Per robot: from the start of its process until it answered; loading the bundle comes after."""
     configure_s: float
@@ -44,10 +44,10 @@ def fly(
     """Fly a fleet in the simulator.
 
     Args:
-        fleet: which robots, and which scenario.
-        plan: what to start; `seed` is that of the first flight, each one adds 1.
-        flights: how often.
-        duration_s: longest flight; 0: the scenario's time limit.
+        fleet: robots and scenario.
+        plan: nodes to start; `seed` is that of the first flight, each one adds 1.
+        flights: number of flights.
+        duration_s: longest flight [s]; 0: the scenario's time limit.
         relay: gets every line that a node prints, with its name.
         landed: called after each flight.
 
@@ -100,7 +100,7 @@ class TeamFlight(Rehearsal):
         return figures_of(score, self.ticks, reason)
 
     def _watch(self) -> str:
-        """Wait for the end of the flight; returns what was wrong."""
+        """Wait for the end of the flight; return the reason for a failure, "" if there is none."""
         begins_by = time.monotonic() + START_LIMIT_S
         ends_by = math.inf
         while time.monotonic() < min(begins_by, ends_by):

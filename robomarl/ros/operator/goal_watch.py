@@ -15,14 +15,14 @@ class GoalWatch:
     """Listens to the goals of all robots, each of which knows its own only."""
 
     def __init__(self, node: Node, team: tuple[str, ...], base: str, vehicle: str) -> None:
-        """Subscribe, and measure how near to each other the vehicles rest.
+        """Subscribe, and compute how near to each other the vehicles can rest.
 
         Args:
-            node: of the team's monitor.
+            node: node of the team's monitor.
             team: names of all robots.
             base: namespace of the team.
-            vehicle: name or path of the robots' vehicle file; "" for a team whose robots are told no goals of their
-                own, which is not watched.
+            vehicle: name or path of the robots' vehicle file; "" for a team without goals for single
+                robots, which is not watched.
 
         Raises:
             UserError: the vehicle's file is wrong.
@@ -33,7 +33,7 @@ class GoalWatch:
         self._goals_m: dict[str, np.ndarray] = {}
 
     def faults(self) -> list[str]:
-        """What is wrong with the goals that were told last, the nearest pair first; takes in what has come."""
+        """Read new goals and return the faults of the latest ones, the nearest pair first."""
         for name, mailbox in self._boxes.items():
             for goal, _ in mailbox.take():
                 self._goals_m[name] = goal.pos_m

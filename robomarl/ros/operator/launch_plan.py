@@ -1,6 +1,7 @@
-"""What a launch file needs: its arguments, and what they start. No ROS here, and none of its launch API.
+"""Arguments of a launch file, and the nodes that they start. No ROS here, and none of its launch API.
 
-A launch file declares `arguments()`, and turns what `launch_plan` returns into actions; it decides nothing itself.
+A launch file declares `arguments()`, and turns the result of `launch_plan` into actions; it decides
+nothing itself.
 """
 
 import os
@@ -20,7 +21,7 @@ from robomarl.ros.operator.plan_options import PlanOptions, check_recording, new
 
 YES, NO = ("true", "1", "yes", "on"), ("false", "0", "no", "off")
 NAMED = {"tell_goals": "goals"}
-"""Options whose arguments have another name."""
+"""Options with an argument of another name."""
 LEFT_OUT = ("keystore", "match_s", "log_dir", "record")
 """Options that are no arguments. `launch` has no enclave itself, so it could not configure nodes that have."""
 REHEARSALS: dict[str, dict[str, str]] = {
@@ -49,19 +50,19 @@ class Argument:
 
 @dataclass(frozen=True)
 class Launched:
-    """What is to be started."""
+    """Nodes to start, and their environment."""
 
     nodes: list[NodeSpec]
-    """In this order."""
+    """Nodes in the order of their start."""
     environment: dict[str, str]
-    """Of all of them, and of who configures them."""
+    """Environment of all nodes, and of the program that configures them."""
 
 
 def launch_plan(given: Mapping[str, str]) -> Launched:
-    """What the arguments start; all of `arguments()` must be there.
+    """Return the nodes that the arguments start; all of `arguments()` must be given.
 
     Raises:
-        UserError: an argument is no such value, or the plan is not possible.
+        UserError: an argument has no valid value, or the plan is not possible.
     """
     fleet = load_fleet(given["fleet"])
     values = {f.name: _read(f.name, f.default, given[NAMED.get(f.name, f.name)]) for f in _options()}
@@ -101,7 +102,7 @@ def _read(name: str, default: Any, text: str) -> Any:
 
 
 def arguments() -> dict[str, Argument]:
-    """By name, as `ros2 launch` takes them."""
+    """Return the arguments by name, as `ros2 launch` takes them."""
     found = {"fleet": Argument("name of a fleet in hardware_configs/fleets, or a YAML file")}
     for f in _options():
         assert f.default is not MISSING

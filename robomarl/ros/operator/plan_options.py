@@ -1,6 +1,7 @@
-"""`PlanOptions`: what an operator chooses when a fleet is started. No ROS here.
+"""`PlanOptions`: options of an operator for the start of a fleet. No ROS here.
 
-`robomarl up` and the launch files give these, and nothing else; what each one means is written here only.
+`robomarl up` and the launch files offer these and nothing else. The meaning of each option is
+written here only.
 """
 
 import time
@@ -11,17 +12,17 @@ from typing import Any
 from robomarl.core.config import UserError
 
 RECORDINGS = Path("runs", "field")
-"""Folder of recordings that nobody named a folder for."""
+"""Folder of recordings for which no folder was named."""
 
 
 def option(default: Any, text: str) -> Any:
-    """A field with what an operator is told of it."""
+    """Return a field with the help text that operators read."""
     return field(default=default, metadata={"text": text})
 
 
 @dataclass(frozen=True)
 class PlanOptions:
-    """What the operator chooses."""
+    """Options that the operator chooses."""
 
     bundle: str = option("", "name or folder of a bundle for all robots, instead of what each was flashed with")
     against: str = option("", "of a game: the same for the second team, if it is another one")

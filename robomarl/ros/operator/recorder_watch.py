@@ -1,4 +1,4 @@
-"""`RecorderWatch`: what the monitor says of the team's recorder, which nobody else misses. No ROS here."""
+"""`RecorderWatch`: the monitor's report on the team's recorder, which no other node misses. No ROS here."""
 
 import math
 
@@ -15,7 +15,7 @@ class RecorderWatch:
         self._was_there = True
 
     def hear(self, told: Told, now_s: float) -> None:
-        """Note what the recorder said at a time [s]."""
+        """Store the recorder's report, received at a time [s]."""
         self._told, self._heard_s = told, now_s
 
     def is_silent(self, now_s: float) -> bool:

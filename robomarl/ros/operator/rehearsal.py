@@ -24,23 +24,23 @@ START_LIMIT_S = 60.0
 AGAIN_S = 3.0
 """For a robot to answer that was started again; then it is asked anew."""
 SLOWER = 4.0
-"""On a busy machine the simulator's time may run so much slower than ours."""
+"""Largest factor by which the simulator's time may be slower than ours on a busy machine."""
 SILENT: Relay = lambda name, line: None  # noqa: E731
 R = TypeVar("R")
-"""What came of a rehearsal."""
+"""Result of a rehearsal."""
 
 
 def rehearse(fleet: Fleet, plan: PlanOptions, run: Callable[["TeamNodes"], R], relay: Relay = SILENT) -> R:
-    """Bring a fleet up in the simulator, let all robots load their bundles, and run what is rehearsed.
+    """Bring a fleet up in the simulator, let all robots load their bundles, and run the rehearsal.
 
     Args:
-        fleet: which robots, and which scenario.
-        plan: what to start; nothing begins by itself, and nothing emulates the air, whatever it says.
-        run: the nodes -> what came of it.
+        fleet: robots and scenario.
+        plan: nodes to start; autostart and the link emulator are always off.
+        run: the nodes -> result of the rehearsal.
         relay: gets every line that a node prints, with its name.
 
     Raises:
-        UserError: a node did not come up, a bundle was refused, or a node died.
+        UserError: a node did not come up, a bundle was rejected, or a node died.
     """
     plan = replace(plan, sim=True, autostart=False, link=False)
     with bring_up(fleet, plan, plan.domain_id, relay) as team:
@@ -49,13 +49,14 @@ def rehearse(fleet: Fleet, plan: PlanOptions, run: Callable[["TeamNodes"], R], r
 
 
 def stay_up(fleet: Fleet, plan: PlanOptions, relay: Relay, duration_s: float = 0.0) -> dict[str, float]:
-    """Bring a fleet up and leave it to the operator, until Ctrl-C; what ends by itself is started again.
+    """Bring a fleet up and leave it to the operator until Ctrl-C; nodes that end by themselves are started
+    again.
 
     Args:
-        fleet: which robots.
-        plan: what to start.
+        fleet: the robots.
+        plan: nodes to start.
         relay: gets every line that a node prints.
-        duration_s: end after so many seconds; 0 for never.
+        duration_s: time [s] after which it ends; 0 for never.
 
     Raises:
         UserError: as `rehearse`.
@@ -75,7 +76,7 @@ class TeamNodes:
     """The nodes of a fleet that have come up. Made by `bring_up`."""
 
     def __init__(self, console: Console, processes: Processes, started_s: float, index: dict[str, int]) -> None:
-        """Take over what runs; `index` of every robot in the team."""
+        """Take over running nodes; `index` is the index of every robot in the team."""
         self.console, self.processes, self._started_s, self.index = console, processes, started_s, index
         self._revived: set[str] = set()
         self.environment: dict[str, str] = {}
@@ -91,7 +92,7 @@ class TeamNodes:
         """Let all policy nodes load their bundles.
 
         Raises:
-            UserError: one refused; says what it logged.
+            UserError: one refused; gives the error that it logged.
         """
         begin_s = time.monotonic()
         done = self.console.change(CONFIGURE, self.console.team, START_LIMIT_S)
@@ -102,7 +103,7 @@ class TeamNodes:
 
     @contextmanager
     def respawning(self) -> Iterator[None]:
-        """While the console waits, start again what has ended by itself, instead of ending all."""
+        """Restart nodes that end by themselves while the console waits, instead of ending all."""
         self.console.watch = self._revive
         try:
             yield
@@ -110,7 +111,7 @@ class TeamNodes:
             self.console.watch = self.processes.check
 
     def configure_again(self) -> None:
-        """Let robots load their bundles whose processes were started again."""
+        """Let robots with restarted processes load their bundles."""
         for name in tuple(self._revived):
             with suppress(UserError):  # a dead process is in discovery for a while, and does not answer
                 if self.console.change(CONFIGURE, [name], AGAIN_S)[name]:
@@ -134,7 +135,7 @@ class TeamNodes:
 
 @contextmanager
 def bring_up(fleet: Fleet, plan: PlanOptions, domain_id: int | None, relay: Relay) -> Iterator[TeamNodes]:
-    """Start the nodes of a fleet, wait until they answer, and stop them at the end, whatever happens."""
+    """Start the nodes of a fleet, wait until they answer, and always stop them at the end."""
     specs: list[NodeSpec] = plan_fleet(fleet, plan)
     check_recording(plan.record)
     team = tuple(r.name for r in sorted(fleet.robots, key=lambda r: r.index))
@@ -154,16 +155,16 @@ def bring_up(fleet: Fleet, plan: PlanOptions, domain_id: int | None, relay: Rela
 
 
 class Rehearsal:
-    """What listens to a team that has been configured, while something is rehearsed with it."""
+    """Listener to a configured team during a rehearsal."""
 
     def __init__(self, team: TeamNodes) -> None:
         """Prepare; nothing happens by itself."""
         self.team, self.console = team, team.console
         self.ticks: Ticks = {name: [] for name in team.console.team}
-        """What the robots have said so far."""
+        """Ticks of the robots so far."""
 
     def listen(self) -> None:
-        """Take what has come since the last call; kinds of rehearsals take more than the robots' ticks."""
+        """Read the messages received since the last call; some kinds of rehearsal read more than the robots' ticks."""
         for name, rows in self.ticks.items():
             rows += self.console.take_ticks(name)
 
@@ -182,5 +183,5 @@ class Rehearsal:
         self.until(lambda: time.monotonic() >= end_s, duration_s + 1, "time to pass")
 
     def moves(self, robots: Iterable[str]) -> bool:
-        """Whether one of the robots moves, or has not been heard yet."""
+        """Return True if one of the robots moves, or has not been received yet."""
         return any(not (rows := self.ticks[name]) or rows[-1]["state"] in MOVING for name in robots)

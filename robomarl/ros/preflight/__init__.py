@@ -1,1 +1,1 @@
-"""What is looked at before a team moves: topics, frames, clocks, batteries, space. What judges has no ROS."""
+"""Checks before a team moves: topics, frames, clocks, batteries, space. The checks themselves have no ROS."""

@@ -1,4 +1,4 @@
-"""Checks for which somebody moves a robot: what is up, and which way round it turns. No ROS."""
+"""Checks for which a person moves a robot: the direction of up, and the sense of rotation. No ROS."""
 
 import math
 from collections.abc import Callable
@@ -9,11 +9,11 @@ from robomarl.core.geometry import yaw_of
 from robomarl.ros.preflight.seen import CheckRow, OdometrySample
 
 LIFT_M = 0.2
-"""It has to rise by so much."""
+"""Minimum rise of a robot that is lifted [m]."""
 TURN_RAD = math.radians(45.0)
-"""It has to turn by so much."""
+"""Minimum turn of a robot that is turned [rad]."""
 SHIFT_M = 0.2
-"""It has to move forward by so much."""
+"""Minimum motion of a robot that is pushed forward [m]."""
 
 
 def lifted(samples: list[OdometrySample]) -> tuple[bool, str]:
@@ -65,11 +65,11 @@ TASKS: dict[str, tuple[str, Callable[[list[OdometrySample]], tuple[bool, str]]]]
     "left": ("turn it to the left, seen from above, by a quarter", turned_left),
     "forward": ("move it half a metre towards where its nose points", pushed_forward),
 }
-"""What somebody is told to do, and what judges it."""
+"""Instruction to the person, and the function that judges the motion, by name."""
 
 
 def row_of(robot: str, name: str, samples: list[OdometrySample]) -> CheckRow:
-    """What came of one task."""
+    """Return the result of one task."""
     if len(samples) < 2:
         return CheckRow(robot, f"by hand: {name}", False, "no odometry came meanwhile")
     return CheckRow(robot, f"by hand: {name}", *TASKS[name][1](samples))

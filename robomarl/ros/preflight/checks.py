@@ -1,6 +1,7 @@
-"""The checks of one robot: what was seen of it against what it has to be. No ROS.
+"""Checks of one robot: observations against requirements. No ROS.
 
-Each returns whether it is so (None: there was nothing to see) and why, in words that name the mend.
+Each check returns its result (None: there was nothing to see) and the reason, in words that name
+the fix.
 """
 
 import math
@@ -27,9 +28,9 @@ UPRIGHT = math.cos(math.radians(20.0))
 GRAVITY_SHARE = 0.15
 """An accelerometer at rest is off by no more."""
 HOVER_SHARE = (0.15, 0.8)
-"""Of full thrust: what a vehicle hovers with."""
+"""Range of plausible hover thrust, as fractions of full thrust."""
 HOVER_ERROR = 0.15
-"""What it was measured to hover with is off by no more."""
+"""Largest relative difference between the measured hover thrust and the weight in the vehicle file."""
 FAR_M = 100.0
 """No place is further from the origin."""
 LINK_S = 0.5
@@ -172,7 +173,7 @@ def hover(seen: RobotSeen, needs: Needs) -> Found:
 
 
 def adapter(seen: RobotSeen, needs: Needs) -> Found:
-    """What stands between topics and the vehicle, and between cameras and odometry."""
+    """Check the adapters between topics and the vehicle, and between cameras and odometry."""
     entries = [entry for name, entry in seen.entries.items() if not name.endswith("/policy_node")]
     if not entries:
         return None, "no adapter tells of itself"

@@ -53,7 +53,7 @@ class Listener:
         self._diagnostics = self._box(topics.DIAGNOSTICS, "", _entries)
 
     def run(self, seconds: float) -> None:
-        """Listen for so long."""
+        """Listen for this time [s]."""
         end_s = time.monotonic() + seconds
         self.listen_while(lambda: time.monotonic() < end_s)
         self._look_around()
@@ -100,13 +100,13 @@ class Listener:
             self._note(entries)
 
     def _note(self, entries: list[DiagnosticEntry]) -> None:
-        """An entry is a robot's whose name is in it as a part: /robot_0/policy_node, robot_0/crazyflie."""
+        """Store entries with the robots that they name as a part: /robot_0/policy_node, robot_0/crazyflie."""
         for entry in entries:
             for name in set(entry.name.split("/")) & self.seen.robots.keys():
                 self.seen.robots[name].entries[entry.name] = entry
 
     def _look_around(self) -> None:
-        """Who is in the graph."""
+        """Store the publishers and nodes that are in the graph."""
         for name, robot in self.seen.robots.items():
             robot.publishers = self._publishers(topics.ODOMETRY.of(name, self._base))
             robot.lost = self._odometry[name].count.lost - self._lost_before[name]

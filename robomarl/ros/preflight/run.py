@@ -1,4 +1,4 @@
-"""`preflight`: listens to a fleet for a while, has robots moved by hand if somebody does that, and judges."""
+"""`preflight`: listens to a fleet for a while, has robots moved by hand if a person helps, and judges."""
 
 import threading
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from robomarl.ros.preflight.seen import Box, CheckRow, needs_of
 from robomarl.ros.preflight.team_checks import all_rows, radios
 
 Ask = Callable[[str], str]
-"""Shows a text and waits until somebody answers; what they answered. `input` is one."""
+"""Function that shows a text, waits for the operator's answer and returns it. `input` is one."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class CheckOptions:
     """How a fleet is looked at."""
 
     seconds: float = 3.0
-    """So long is listened."""
+    """Time to listen [s]."""
     namespace: str = ""
     """Above the robots' own."""
     domain_id: int | None = None
@@ -30,15 +30,16 @@ class CheckOptions:
 
 
 def preflight(fleet: Fleet, options: CheckOptions, ask: Ask | None = None) -> list[CheckRow]:
-    """Every check of every robot; nothing is told to move.
+    """Return every check of every robot; no robot is commanded to move.
 
     Args:
-        fleet: which robots.
-        options: how.
-        ask: with it somebody moves each robot by hand, and says when that is done.
+        fleet: the robots.
+        options: options of the checks.
+        ask: asks a person to move each robot by hand, and returns when that is done; None: no such
+            checks.
 
     Raises:
-        UserError: the room is none.
+        UserError: the room has a lower corner that is not below the upper one on every axis.
     """
     if options.room_m and any(low >= high for low, high in zip(*options.room_m, strict=True)):
         raise UserError(f"--room: {options.room_m[0]} must be below {options.room_m[1]} on every axis.")
@@ -55,7 +56,7 @@ def preflight(fleet: Fleet, options: CheckOptions, ask: Ask | None = None) -> li
 
 
 def moved_by_hand(listener: Listener, robot: str, ask: Ask, flies: bool) -> list[CheckRow]:
-    """The tasks of one robot; `ask` returns when somebody has done it."""
+    """Run the tasks of one robot; `ask` returns when a person has done one."""
     rows = []
     for name, (told, _) in by_hand.TASKS.items():
         if name == "up" and not flies:

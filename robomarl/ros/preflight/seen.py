@@ -1,4 +1,4 @@
-"""What was seen of a team while nothing moved, and what it has to be. No ROS."""
+"""Observations of a team at rest, and the requirements on it. No ROS."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -15,19 +15,19 @@ from robomarl.ros.robot.health import DiagnosticEntry
 from robomarl.ros.robot.team_agreement import Announcement
 
 DEFAULT_HZ = 50.0
-"""Of a scenario that does not say how often its policies decide."""
+"""Decision rate [Hz] of a scenario that specifies none."""
 Box = tuple[tuple[float, float, float], tuple[float, float, float]]
 """Lower and upper corner [m]."""
 
 
 class CheckRow(NamedTuple):
-    """What came of one check of one robot."""
+    """Result of one check of one robot."""
 
     robot: str
     """"" for the team."""
     check: str
     ok: bool | None
-    """None: what it needs was not there to be seen."""
+    """True if the check passed; None: its inputs were not observed."""
     why: str
 
 
@@ -35,7 +35,7 @@ class OdometrySample(NamedTuple):
     """One message of a robot's odometry."""
 
     arrived_s: float
-    """By this machine's clock of stamps."""
+    """Arrival time [s] on this machine's clock of stamps."""
     stamp_s: float
     estimate: Estimate
 
@@ -58,7 +58,7 @@ class RobotSeen:
     arena_m: Box | None = None
     """That its policy node was started with; None: the bundle's."""
     entries: dict[str, DiagnosticEntry] = field(default_factory=dict)
-    """Of `/diagnostics`, by name: those of its nodes and adapters."""
+    """Entries of `/diagnostics` by name: those of its nodes and adapters."""
 
     def value(self, key: str) -> float:
         """A number that one of its entries has; NaN where none has."""
@@ -73,15 +73,15 @@ class RobotSeen:
 
 @dataclass
 class TeamSeen:
-    """All of it."""
+    """Observations of a whole team."""
 
     robots: dict[str, RobotSeen]
     monitors: tuple[str, ...] = ()
     """Nodes that publish the E-stop."""
     pressed: bool | None = None
-    """The E-stop; None: nothing was heard of it."""
+    """True if the E-stop is pressed; None: no message of the E-stop was received."""
     recorder: str = ""
-    """What a recorder says of its recording; "" without one."""
+    """A recorder's report on its recording; "" without one."""
     nodes: Mapping[str, int] = field(default_factory=dict)
     """How many of each full name there are."""
     unheard: Sequence[str] = ()
@@ -90,16 +90,16 @@ class TeamSeen:
 
 @dataclass(frozen=True)
 class Needs:
-    """What one robot has to be."""
+    """Requirements on one robot."""
 
     index: int
     vehicle: AnyVehicle
     rate_hz: float
-    """Of decisions: odometry comes as often."""
+    """Decision rate [Hz], which the odometry has to match."""
     space_m: Box | None
     """Arena of the scenario."""
     room_m: Box | None = None
-    """Of the room that it is in, where the operator said that."""
+    """Corners of the room around the robot, if the operator gave them."""
 
     @property
     def flies(self) -> bool:
@@ -108,7 +108,7 @@ class Needs:
 
 
 def needs_of(fleet: Fleet, room_m: Box | None = None) -> dict[str, Needs]:
-    """What the files say, by robot."""
+    """Return the requirements in the files, by robot."""
     content = scenario_content(fleet.scenario)
     arena = content.get("arena", {})
     corners = (arena.get("low_m"), arena.get("high_m"))

@@ -1,4 +1,4 @@
-"""The checks of a team: what holds of all its robots together. No ROS."""
+"""Checks of a team: requirements on all its robots together. No ROS."""
 
 from collections import Counter
 from itertools import combinations
@@ -22,7 +22,7 @@ def all_rows(seen: TeamSeen, needs: dict[str, Needs]) -> list[CheckRow]:
 
 
 def radios(fleet: Fleet) -> CheckRow:
-    """Crazyflies by radio, over one dongle or several: each URI is one, and no two are the same vehicle."""
+    """Check Crazyflies by radio, over one dongle or several: each URI is valid, and no two name one vehicle."""
     robots = [robot for robot in fleet.robots if urlparse(robot.uri).scheme == "radio"]
     if not robots:
         return CheckRow("", "radios", None, "no robot is reached by radio")
@@ -55,7 +55,7 @@ def _recorder(seen: TeamSeen) -> tuple[bool | None, str]:
 
 
 def _topics(seen: TeamSeen) -> tuple[bool | None, str]:
-    """Quality of service and message types of all who publish."""
+    """Check quality of service and message types of all publishers."""
     return (False, "; ".join(seen.unheard)) if seen.unheard else (True, "every publisher is received")
 
 
@@ -65,7 +65,7 @@ def _names(seen: TeamSeen) -> tuple[bool | None, str]:
 
 
 def _bundle(seen: TeamSeen) -> tuple[bool | None, str]:
-    """All fly the same, with the same robomarl."""
+    """Check that all robots have one bundle, one contract and one version of robomarl."""
     said = {name: robot.announced for name, robot in seen.robots.items() if robot.announced}
     if len(said) < 2:
         return None, "no two robots announced themselves"
@@ -79,7 +79,7 @@ def _bundle(seen: TeamSeen) -> tuple[bool | None, str]:
 
 
 def _apart(seen: TeamSeen, needs: dict[str, Needs]) -> tuple[bool | None, str]:
-    """Nobody stands within another one's safety distance."""
+    """Check that no robot is within another one's safety distance."""
     places = {name: robot.odometry[-1].estimate.pos_m for name, robot in seen.robots.items() if robot.odometry}
     if len(places) < 2:
         return None, "no two robots have odometry"

@@ -1,9 +1,11 @@
-"""A recording that can be read at any time, whatever happens to its writer: MCAP in the layout of rosbag2.
+"""Recording that can be read at any time, even after its writer was killed: MCAP in the layout of
+rosbag2.
 
-Readers of MCAP want the end of the file first. So after every flush the file ends properly, without an index;
-the next flush writes over that end, in one call with its own. `close` adds the index. Each file also says what
-metadata.yaml says of fleet, bundles and nodes, so that it can be read alone. A file whose last write was
-cut in the middle (a full disk, a power cut) has no end; `mcap recover` gives it one after its last whole record.
+Readers of MCAP want the end of the file first. So after every flush the file ends properly, without
+an index. The next flush writes over that end, in one call with its own. `close` adds the index.
+Each file also holds the data of metadata.yaml on fleet, bundles and nodes, so that it can be read
+alone. If the last write to a file was cut in the middle (a full disk, a power cut), the file has no
+end; `mcap recover` gives it one after its last whole record.
 """
 
 import importlib
@@ -22,7 +24,7 @@ from robomarl.ros.topics import Topic
 
 STORAGE = "mcap"
 OURS = "robomarl"
-"""Name of the metadata record that says what the recorder was told; a later record in the file replaces it."""
+"""Name of the metadata record with the recorder's description of the recording; a later record replaces it."""
 FOREVER = {"sec": 9223372036, "nsec": 854775807}
 
 
@@ -35,7 +37,7 @@ class Part(NamedTuple):
     count: int
 
     def as_metadata(self) -> dict[str, Any]:
-        """As rosbag2 writes it."""
+        """Return the file's entry as rosbag2 writes it."""
         return {
             "starting_time": {"nanoseconds_since_epoch": self.first_ns},
             "duration": {"nanoseconds": self.last_ns - self.first_ns},
@@ -69,7 +71,7 @@ class BagWriter:
 
     @property
     def written_bytes(self) -> int:
-        """Of the file that is being written."""
+        """Size of the file that is being written [bytes]."""
         return self._stream.tell()
 
     @property
@@ -109,7 +111,7 @@ class BagWriter:
         self._write_metadata()
 
     def _begin(self) -> None:
-        """The next file, with the same channels under the same numbers."""
+        """Begin the next file, with all channels under their previous numbers."""
         self._part = Part(f"{self._folder.name}_{len(self._parts)}.mcap", 0, 0, 0)
         self._stream = _EndedFile(self._folder / self._part.name)
         self._writer = Writer(self._stream, chunk_size=2**20, compression=CompressionType.NONE)  # type: ignore[arg-type]
@@ -121,7 +123,7 @@ class BagWriter:
             self._register(*item)
 
     def _tell(self) -> None:
-        """Write what is to be said of the recording, if it has changed."""
+        """Write the description of the recording, if it has changed."""
         if self.about != self._told:
             self._told = dict(self.about)
             self._writer.add_metadata(OURS, self._told)
@@ -179,14 +181,14 @@ class _EndedFile:
         return len(data)
 
     def tell(self) -> int:
-        """Where the next byte goes."""
+        """Return the offset of the next byte."""
         return self._offset + len(self._pending)
 
     def flush(self) -> None:
         """Nothing: only `commit` does, with an end."""
 
     def commit(self, end: bytes) -> None:
-        """Write what is pending, and `end` behind it, over the end of before."""
+        """Write the pending bytes, and `end` behind them, over the previous end."""
         block = memoryview(bytes(self._pending) + end)
         at = self._offset
         while block:
@@ -272,7 +274,7 @@ def _msg_type(kind: str) -> str:
 
 
 def _end() -> bytes:
-    """What stands behind the data of a file without an index."""
+    """Return the bytes behind the data of a file without an index."""
     builder = RecordBuilder()
     DataEnd(0).write(builder)
     Footer(summary_start=0, summary_offset_start=0, summary_crc=0).write(builder)

@@ -1,4 +1,4 @@
-"""Whether a recording holds what it is for: what has arrived of late, and of whom. No ROS here."""
+"""Completeness of a recording: messages that have arrived recently, by robot. No ROS here."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -8,7 +8,7 @@ from robomarl.ros.recording.watch import QUIET_S, RECORDED, Told
 from robomarl.ros.robot.health import ERROR, OK, WARN
 
 STEADY = (topics.ODOMETRY, topics.TICK, topics.ANNOUNCE)
-"""What every robot says all the time."""
+"""Topics on which every robot publishes all the time."""
 
 
 class Arrivals:
@@ -26,11 +26,12 @@ class Arrivals:
         self._last_s[name] = steady_s
 
     def told(self, steady_s: float, is_published: Callable[[str], bool]) -> Told:
-        """What is missing now.
+        """Return the state of the recording, with the topics that are missing now.
 
         Args:
-            steady_s: now.
-            is_published: whether somebody publishes a topic: who is not there is not missed as badly.
+            steady_s: current time [s].
+            is_published: returns True if a topic has a publisher; the absence of a robot without any is
+                less severe.
         """
         late = {name for name in self._all() if steady_s - self._last_s.get(name, -math.inf) > QUIET_S}
         robots = {r: [short for name, short in names.items() if name in late] for r, names in self._names.items()}

@@ -1,8 +1,9 @@
-"""`McapFile`: the messages of an MCAP file in the order of their log times, whatever their order in the file.
+"""`McapFile`: messages of an MCAP file in the order of their log times, for any order in the file.
 
-MCAP allows any order: tools that merge, filter or sort write chunks that overlap, or messages that go back in time.
-The file is read twice. First all of it, for the channels, for what is damaged and for the time at which each piece
-begins; then piece by piece in the order of these times. Only pieces that overlap are in memory at once.
+MCAP allows any order: tools that merge, filter or sort write chunks that overlap, or messages that
+go back in time. The file is read twice. First as a whole, for the channels, for damaged parts and
+for the time at which each piece begins; then piece by piece in the order of these times. Only
+pieces that overlap are in memory at once.
 """
 
 from bisect import bisect_left
@@ -51,9 +52,9 @@ class McapFile:
         self.topics: dict[str, str] = {}
         """Type by topic."""
         self.about: dict[str, str] = {}
-        """What the recorder wrote about fleet, bundles and nodes."""
+        """Recorder's data on fleet, bundles and nodes."""
         self.problems: list[str] = []
-        """What cannot be read, a sentence each."""
+        """Parts that cannot be read, a sentence each."""
         self.data_bytes = 0
         """Length of all messages together."""
         self._schemas: dict[int, str] = {}
@@ -71,7 +72,7 @@ class McapFile:
         return self._pieces[0].first_ns if self._pieces else 0
 
     def messages(self) -> Iterator[StoredMessage]:
-        """All of them, in order."""
+        """Yield all messages in order."""
         waiting: list[StoredMessage] = []
         with opened(self.path) as stream:
             for piece in self._pieces:
@@ -127,7 +128,7 @@ class McapFile:
         return message.log_time
 
     def _inside(self, chunk: Chunk) -> list[McapRecord]:
-        """The records of a chunk; none of one that is damaged, which costs no more than what is in it."""
+        """Return the records of a chunk; none of a damaged one, of which only its own records are lost."""
         try:
             if chunk.compression not in COMPRESSIONS:
                 raise UnsupportedCompressionError(chunk.compression)
@@ -165,7 +166,7 @@ class _Whole:
         stream.seek(0)
 
     def read(self, length: int) -> bytes:
-        """So many bytes."""
+        """Return `length` bytes; raise `EndOfFile` if fewer are left."""
         if length > self._left:
             raise EndOfFile()
         self._left -= length
@@ -183,7 +184,7 @@ def _placed(stream: BinaryIO) -> Iterator[tuple[McapRecord, int, int]]:
 
 
 def custom_data(text: str) -> dict[str, str]:
-    """What a recorder added to the metadata of rosbag2; nothing where the text is no such metadata."""
+    """Return the recorder's additions to the metadata of rosbag2; empty if the text is no such metadata."""
     try:
         found = (yaml.safe_load(text) or {}).get("custom_data") or {}
         return {str(key): str(value) for key, value in found.items()}

@@ -36,7 +36,7 @@ class SqliteFile:
             self._missing(error)
 
     def messages(self) -> Iterator[StoredMessage]:
-        """All of them, in order; what cannot be read is noted in `problems`."""
+        """Yield all messages in order; note errors of reading in `problems`."""
         try:
             with _database(self.path) as database:
                 for at_ns, topic, number, data, kind in database.execute(MESSAGES):

@@ -22,7 +22,7 @@ class StoredMessage(NamedTuple):
     topic: str
     """Absolute name."""
     sequence: int
-    """Of the channel; 0 where the writer counts nothing."""
+    """Sequence number in the channel; 0 if the writer does not count."""
     sent_ns: int
     """When it was published; `log_ns` where the file does not say it."""
     data: bytes
@@ -32,7 +32,7 @@ class StoredMessage(NamedTuple):
 
 
 def is_zstd(path: Path) -> bool:
-    """True if a file is compressed as a whole, whatever its name is."""
+    """Return True if a file is compressed as a whole, under any name."""
     with path.open("rb") as stream:
         return stream.read(4) == ZSTD_MAGIC
 

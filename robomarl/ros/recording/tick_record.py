@@ -1,4 +1,4 @@
-"""The layout of the `tick` topic: what one tick of a policy node did, as named numbers. No ROS here."""
+"""Layout of the `tick` topic: one tick of a policy node, as named numbers. No ROS here."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,11 +12,13 @@ from robomarl.ros.robot.state_machine import MOVING, State
 
 HEAD = ("stamp_s", "late_us", "latency_us", "pilot_us", "sensor_us", "skipped", "count", "state", "active", "ready",
         "reason", "filtered", "solved", "slack", "margin_m", "time_s", "goals")  # fmt: skip
-"""Since the epoch; start after the end of the tick's window; from there until all is published; policy and filter
-of it; from the sending of the newest odometry to that of the command (NaN where there is none of both); ticks left
-out so far; ticks so far, this one included; `State`; it moves; it could be activated; `Reason` of the filter (0 and
-above) or `Held` (below 0); the filter changed the command; it was solved; worst row [m/s^2]; smallest separation beyond
-the safety distance [m]; time since the robot began to move; goals that have arrived so far."""
+"""Values in order: stamp since the epoch; start after the end of the tick's window; time from there until all is
+published; time of policy and filter within it; time from the sending of the newest odometry to that of the command
+(NaN without both); ticks left out so far; ticks so far, this one included; `State`; the robot moves; it could be
+activated; `Reason` of the filter (0 and above) or `Held` (below 0); the filter changed the command; it was solved;
+worst row [m/s^2]; smallest separation beyond the safety distance [m]; time since the robot began to move; goals that
+have arrived so far.
+"""
 WHOLE = ("skipped", "count", "state", "active", "ready", "reason", "filtered", "solved", "goals")
 """Whole numbers among them; of all others, the columns behind them included, some are NaN or infinite at times."""
 SOURCE = ("source_age_s", "delivery_age_s", "received", "lost")
@@ -34,11 +36,11 @@ class Timing(NamedTuple):
     sensor_us: float
     skipped: int
     count: int = 0
-    """Of ticks so far, this one included."""
+    """Number of ticks so far, this one included."""
 
 
 SENSED = "sensed."
-"""Before the name of a sensor of the task; of those only the source's age is told."""
+"""Prefix of the name of a sensor of the task; for a sensor only the source's age is reported."""
 
 
 def tick_names(

@@ -1,4 +1,4 @@
-"""What a recorder tells of its recording, and what a robot that must not fly unrecorded makes of it. No ROS here."""
+"""A recorder's report on its recording, and its use by a robot that must not fly unrecorded. No ROS here."""
 
 import math
 from collections.abc import Mapping
@@ -7,28 +7,28 @@ from typing import NamedTuple
 from robomarl.ros.robot.inbox import Problem
 
 QUIET_S = 3.0
-"""A topic that is told all the time and of which nothing has arrived for so long is missing."""
+"""Time [s] without a message after which a topic with regular messages counts as missing."""
 RECORDED = "recorded"
 
 
 class Told(NamedTuple):
-    """What a recorder says of its recording."""
+    """A recorder's report on its recording."""
 
     level: int
     text: str
     robots: Mapping[str, str]
-    """By robot: `RECORDED`, or what is missing of it."""
+    """`RECORDED`, or the missing topics, by robot."""
 
 
 class RecordingWatch:
-    """What a robot that must not fly unrecorded has heard of a recorder."""
+    """Latest report of a recorder, for a robot that must not fly unrecorded."""
 
     def __init__(self, robot: str, wanted: bool) -> None:
-        """Nothing has been heard.
+        """Start without a report.
 
         Args:
-            robot: whose recording counts.
-            wanted: without a recording the robot is not READY; otherwise nothing here is a problem.
+            robot: robot that must be recorded.
+            wanted: True: without a recording the robot is not READY; False: nothing here is a problem.
         """
         self._robot, self._wanted = robot, wanted
         self._told, self._heard_s = Told(0, "", {}), -math.inf
@@ -38,7 +38,7 @@ class RecordingWatch:
         self._told, self._heard_s = told, steady_s
 
     def problems(self, steady_s: float) -> list[Problem]:
-        """What stands against beginning to move."""
+        """Return the problems that keep the robot from beginning to move."""
         if not self._wanted:
             return []
         if steady_s - self._heard_s > QUIET_S:

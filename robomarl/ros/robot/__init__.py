@@ -1,1 +1,1 @@
-"""What one robot thinks with: from messages to its command. No ROS here."""
+"""One robot's computation from messages to its command. No ROS here."""

@@ -29,7 +29,7 @@ ANNOUNCED_S = 3.0
 
 
 class Inputs(NamedTuple):
-    """What is filled from the radio."""
+    """Inputs that are filled from the radio."""
 
     inbox: Inbox
     agreement: TeamAgreement
@@ -84,11 +84,13 @@ def assemble(settings: PolicySettings, loaded: Loaded) -> AssembledRobot:
 
 
 def goal_limits(params: SafetyParams, is_own: bool) -> GoalLimits:
-    """What an inbox checks goals by; measures the margins of the robot's filter now, and not in flight.
+    """Return the limits by which an inbox checks goals; measure the margins of the robot's filter now, and
+    not in flight.
 
     Args:
-        params: of the robot's filter.
-        is_own: the goal is where the robot goes; otherwise what its team carries, which hangs inside the arena.
+        params: parameters of the robot's filter.
+        is_own: True if the goal is the robot's; otherwise it is that of the team's load, which hangs
+            inside the arena.
     """
     if not is_own:
         return GoalLimits(partial(box_fault, params))

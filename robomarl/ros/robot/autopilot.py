@@ -1,10 +1,12 @@
-"""`Autopilot`: one robot's decisions, from what its inbox holds to what is sent. No ROS here.
+"""`Autopilot`: one robot's decisions, from the content of its inbox to the messages that it sends. No
+ROS here.
 
-Fail closed. As long as the robot knows its own state the safety filter decides, and brakes when a team-mate is
-stale, missing or a stranger. When the robot has lost its own state, or the policy fails, it brakes from where
-the commands that it sent must have taken it (`blind brake`: needs the last estimate and the own commands,
-nothing else). That is good for a moment only: then it stops, falls silent, and the vehicle does what its file says
-under `on_command_loss`. Only an operator makes it fly again. What may follow what is in `state_machine`.
+Fail closed. As long as the robot has its own state estimate, the safety filter decides, and brakes
+if a teammate is stale, missing or a stranger. If the robot has lost its own state, or the policy
+fails, it brakes from the motion that the commands it sent must have caused (`blind brake`: needs
+the last estimate and the own commands, nothing else). That is valid for a short time only: then it
+stops, falls silent, and the vehicle does the action of its file under `on_command_loss`. Only an
+operator makes it fly again. `state_machine` has all transitions.
 """
 
 import math
@@ -39,11 +41,11 @@ from robomarl.ros.robot.team_agreement import TeamAgreement
 from robomarl.ros.timing.failed import told
 
 INTO_FLIGHT = (Order.ARM, Order.PREPARE, Order.ACTIVATE)
-"""Orders whose refusal names what is missing."""
+"""Orders with a refusal that names the missing inputs."""
 
 
 class TeamWatch(NamedTuple):
-    """What a robot knows of those around it beside their states."""
+    """A robot's knowledge of team, E-stop, hover altitudes and recording, besides the teammates' states."""
 
     agreement: TeamAgreement
     heartbeat: Heartbeat
@@ -62,14 +64,14 @@ class Autopilot:
         patience: Patience = Patience(),  # noqa: B008
         landing: SafetyFilter | None = None,
     ) -> None:
-        """Put together; in STANDBY.
+        """Start in STANDBY.
 
         Args:
             pilot: policy and filter.
-            inbox: what was heard.
-            team: who is around.
-            patience: how long to go on without what one needs.
-            landing: the filter of a landing, whose floor is below the ground; None: the pilot's.
+            inbox: received messages.
+            team: agreement, heartbeat, hover controller and recording.
+            patience: how long to go on without an input, and the action after that.
+            landing: the filter of a landing, with a floor below the ground; None: the pilot's.
         """
         self._inbox, self._patience = inbox, patience
         self._decider = Decider(pilot, landing, patience.max_gap_s)
@@ -80,19 +82,19 @@ class Autopilot:
         """Team-mates that are lost now, to this robot or to another one."""
         self.status = Status()
         self.why = ""
-        """What brought the robot into HOLD, LAND or STOP, in words; "" in other states."""
+        """Reason, in words, why the robot went into HOLD, LAND, STOP or ESTOP; "" in other states."""
         self.ordered = False
         """An operator did."""
         self.gave_up: tuple[str, ...] = ()
-        """Team-mates whose loss brought the robot into HOLD or LAND; the team is told."""
+        """Teammates that were lost when the robot went into HOLD or LAND without an order; the team is told."""
         self.error = ""
-        """What the policy or the filter last raised."""
+        """Latest error of the policy or the filter."""
         self.pilot_s = 0.0
-        """What policy and filter took of the last tick."""
+        """Time that policy and filter took in the last tick [s]."""
 
     @property
     def state(self) -> State:
-        """What the robot does."""
+        """State of the robot."""
         return self.status.state
 
     @property
@@ -102,12 +104,12 @@ class Autopilot:
 
     @property
     def bias(self) -> Bias | None:
-        """What the filter has learned of the bias; None before its first decision."""
+        """The filter's estimate of the bias; None before its first decision."""
         return self._decider.bias
 
     @property
     def observed(self) -> np.ndarray | None:
-        """What the policy saw in the last tick; None where it was not asked."""
+        """Observation of the policy in the last tick; None if it was not asked."""
         return self._decider.observed
 
     def latch(self) -> None:
@@ -120,7 +122,7 @@ class Autopilot:
         return [*reading.problems, *self._others(now.steady_s)]
 
     def order(self, order: Order, now: Now) -> str:
-        """Do what an operator asks for, or say why not."""
+        """Carry out an operator's order; return why not, "" if it was carried out."""
         conditions = self._conditions(self._inbox.read(now), now)
         status, refusal = state_machine.on_order(self.status, order, conditions)
         if not refusal:
@@ -152,7 +154,7 @@ class Autopilot:
             return self._blind(reading, now, Held.FAILED)
 
     def _others(self, at_s: float) -> list[Problem]:
-        """What team, operator and recorder have against it."""
+        """Return the problems reported by team, operator and recorder."""
         return [w for watch in (self._agreement, self._heartbeat, self._recording) for w in watch.problems(at_s)]
 
     def _conditions(self, reading: InputSnapshot, now: Now) -> Conditions:
@@ -179,9 +181,11 @@ class Autopilot:
         )
 
     def _rule(self, reading: InputSnapshot, at_s: float) -> tuple[TeamFallback, str]:
-        """What the loss of a team-mate asks for, and under a load its fallback, or that of the own sensors; and why.
+        """Return the rule for a lost teammate or, under a load, for a teammate's fallback or lost sensors; and
+        the reason.
 
-        Whoever is lost stands where it said it would stop; one that only others have lost is heard, and does not.
+        A lost teammate is taken to rest at the stop point of its last message. One that only other robots
+        have lost is still received, and is not replaced.
         """
         lost = self._agreement.lost_mates(self._inbox.silent_s(at_s), self._patience.robot_lost_after_s)
         for name in lost:
@@ -201,7 +205,7 @@ class Autopilot:
         return TeamFallback.CONTINUE, ""
 
     def _explain(self, after: State, why: str, ordered: bool) -> None:
-        """Keep what a change of state came from; the end of a landing comes from what began it."""
+        """Keep the reason of a change of state; the end of a landing keeps the reason of its beginning."""
         if after is self.state:
             return
         if why:
@@ -234,7 +238,7 @@ class Autopilot:
         return decision_of(reading, result, Plan(*self._decider.plan))
 
     def _wanted(self, view: LocalView, now: Now) -> NominalSource:
-        """Where the command of this state comes from, before the filter."""
+        """Return the source of the command in this state, before the filter."""
         if self.state is State.ACTIVE:
             return NominalSource(1.0)
         own, brake = self._inbox.own, self._decider.pilot.safety.params.safety.brake_m_s2

@@ -1,4 +1,4 @@
-"""`CommandLayout`: what the elements of a command are, for those who make commands without a policy. No ROS here."""
+"""`CommandLayout`: meaning of the elements of a command, for code that makes commands without a policy. No ROS here."""
 
 from dataclasses import dataclass
 from functools import cached_property

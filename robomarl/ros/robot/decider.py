@@ -1,7 +1,7 @@
-"""`Decider`: from what a robot knows to a command, with all memory between two decisions. No ROS here.
+"""`Decider`: from a robot's view to a command, with all memory between two decisions. No ROS here.
 
-The node's autopilot and the replay of a recording decide by it alike. It does not know why the robot moves:
-`NominalSource` says where the nominal command of a tick comes from.
+The node's autopilot and the replay of a recording both use it. It does not know why the robot
+moves: `NominalSource` gives the source of the nominal command of a tick.
 """
 
 import math
@@ -21,14 +21,14 @@ from robomarl.ros.robot.command_layout import CommandLayout
 
 
 class NominalSource(NamedTuple):
-    """Where the nominal command of a tick comes from."""
+    """Source of the nominal command of a tick."""
 
     policy: float
     """Share of the policy's command; NaN: the policy is not asked."""
     other: np.ndarray | None = None
-    """[A] the rest; None: the policy's command is taken as it is."""
+    """Command [A] that supplies the rest of the nominal command; None: the policy's command is used alone."""
     landing: bool = False
-    """The filter of a landing decides, whose floor is below the ground."""
+    """True if the filter of a landing decides, which has its floor below the ground."""
 
 
 class Decider:
@@ -49,20 +49,20 @@ class Decider:
         self._carry: PilotCarry | None = None
         self._decided_s = self.lost_s = math.nan
         self.observed: np.ndarray | None = None
-        """What the policy saw in the last decision; None where it was not asked."""
+        """Observation of the policy in the last decision; None if it was not asked."""
         self.nominal = np.empty(0)
         """[A] the policy's own command in the last decision that it was asked for."""
         self.pilot_s = 0.0
-        """What policy and filter took of the last decision."""
+        """Time that policy and filter took in the last decision [s]."""
 
     @property
     def bias(self) -> Bias | None:
-        """What the filter has learned of the bias; None before its first decision."""
+        """The filter's estimate of the bias; None before its first decision."""
         return None if self._carry is None else self._carry.safety.bias
 
     @property
     def plan(self) -> Plan:
-        """[3] each: what the filter committed to at the last decision."""
+        """Plan, [3] each, to which the filter committed at the last decision."""
         assert self._carry is not None
         return self._carry.safety.plan
 
@@ -72,14 +72,14 @@ class Decider:
         self.fallback.forget()
 
     def renew(self, is_new: bool) -> None:
-        """Whether the policy's memory starts again at the next decision; the filter's goes on."""
+        """Restart the policy's memory at the next decision if `is_new`; the filter's memory goes on."""
         self._renews = is_new
 
     def decide(self, view: LocalView, steady_s: float, wanted: NominalSource) -> FilterResult:
-        """One decision; `command` [A] of the result is what is sent.
+        """Make one decision; `command` [A] of the result is the command to send.
 
         Raises:
-            ValueError: the filter let something through that is not finite.
+            ValueError: the filter returned a command that is not finite.
         """
         self.observed, started_s = None, time.perf_counter()
         carry = self._current(view, steady_s)
@@ -100,13 +100,13 @@ class Decider:
         return result._replace(command=command)
 
     def blind(self, view: LocalView, last: tuple[Estimate | None, float], steady_s: float) -> np.ndarray:
-        """[A] the filter's brake from where the robot must be; without its memory, against the velocity that it must
-        have.
+        """Return the filter's brake command [A] from the predicted state; without memory, one against the
+        predicted velocity.
 
         Args:
-            view: what is known of others.
+            view: knowledge of the teammates.
             last: the last estimate, and its age [s].
-            steady_s: now.
+            steady_s: current time [s].
         """
         self.observed = None
         self.lost_s = steady_s if math.isnan(self.lost_s) else self.lost_s
@@ -120,7 +120,7 @@ class Decider:
         return command
 
     def drop(self) -> None:
-        """Whatever made a decision fail may be in the memory."""
+        """Forget the memory, which may hold the cause of a failed decision."""
         self._carry = None
 
     def _current(self, view: LocalView, steady_s: float) -> PilotCarry:
@@ -132,10 +132,11 @@ class Decider:
         return self.pilot.init(view)._replace(safety=carry.safety) if renews else carry
 
     def _fresh(self, view: LocalView, before: PilotCarry | None) -> PilotCarry:
-        """Memory from the start; but what was really sent of late is still on its way to the rotors.
+        """Return fresh memory, but with the commands sent lately, which are still on their way to the rotors.
 
-        What the filter has learned of the bias is not forgotten by a gap or a blind tick, nor the place where the robot
-        stays: a deaf robot whose estimate comes and goes would find a new place each time, and creep on.
+        A gap or a blind tick does not erase the filter's estimate of the bias, nor the hold position: a
+        robot without communication and with an intermittent estimate would find a new position each time,
+        and creep on.
         """
         carry = self.pilot.init(view)
         queue = np.array(carry.safety.commands)

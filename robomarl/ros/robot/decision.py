@@ -1,4 +1,4 @@
-"""What one tick of a robot came to. No ROS here."""
+"""Result of one tick of a robot. No ROS here."""
 
 from enum import IntEnum
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from robomarl.ros.robot.inbox import InputSnapshot
 
 
 class Held(IntEnum):
-    """Why it was not the filter that decided. The filter's own reasons are 0 and above; `State` says what for."""
+    """Reason why the filter did not decide. The filter's own reasons are 0 and above; `State` gives the purpose."""
 
     INACTIVE = -1
     """The node is not active: nothing is sent."""
@@ -22,30 +22,30 @@ class Held(IntEnum):
     SILENT = -4
     """Stopped: nothing is sent, the vehicle looks after itself."""
     LANDED = -5
-    """On the ground: the motors are told to stop."""
+    """Landed: the motors are commanded to stop."""
 
 
 class Decision(NamedTuple):
-    """What one tick came to."""
+    """Result of one tick."""
 
     reading: InputSnapshot
     command: np.ndarray | None
-    """[A] what is sent; None: nothing."""
+    """Command [A] to send; None: none."""
     nominal: np.ndarray
-    """[A] what the policy asked for; NaN where it was not asked."""
+    """Command [A] of the policy; NaN if it was not asked."""
     plan: Plan
-    """[3] each: what the team is told."""
+    """Plan that is sent to the team, [3] each."""
     reason: int
     """`Reason` of the filter, or `Held`."""
     filtered: bool
-    """The command is not what the policy asked for."""
+    """True if the command differs from the policy's."""
     solved: bool
     slack: float
     margin_m: float
 
 
 def decision_of(reading: InputSnapshot, result: FilterResult, plan: Plan) -> Decision:
-    """Of a tick in which the filter decided."""
+    """Return the decision of a tick in which the filter decided."""
     return Decision(
         reading=reading,
         command=np.asarray(result.command, float),

@@ -1,4 +1,4 @@
-"""What a policy node says of itself: a line in the log when something changes, diagnostics once a second. No ROS."""
+"""Reports of a policy node on itself: a line in the log when something changes, diagnostics once a second. No ROS."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -74,18 +74,18 @@ class Health:
         self._reason = decision.reason
 
     def is_due(self) -> bool:
-        """Whether a second's worth of ticks has come together."""
+        """Return True if the ticks of one second have been collected."""
         return len(self._timings) >= self._rate
 
     def summary(
         self, counts: list[Count], wrong: Sequence[Problem] = (), refused: Refusals | None = None
     ) -> DiagnosticEntry:
-        """The second that has passed; starts the next one.
+        """Return the report on the past second; start the next one.
 
         Args:
             counts: messages of every source so far.
-            wrong: what stands against activation.
-            refused: what was no message, of the whole node; None: nothing was.
+            wrong: problems that prevent activation.
+            refused: rejected messages of the whole node; None: there were none.
         """
         news = (refused := refused or Refusals()).news()
         latency = np.array([timing.latency_us for timing in self._timings])
@@ -126,7 +126,7 @@ class Health:
         return DiagnosticEntry(self._name, level, said, values)
 
     def _said(self, problems: Sequence[Problem], news: int) -> str:
-        """State and reason, what is wrong with the inputs, and how many messages were refused in this second."""
+        """Return state and reason, problems of the inputs, and the number of messages rejected in this second."""
         why = f" ({self._why})" if self._why else ""
         strays = self._reason == Reason.OK and any(problem.source == "goal" for problem in problems)
         reason = "does not go to its goal" if strays else reason_name(self._reason)
@@ -150,6 +150,6 @@ def _numbers(bias: Bias | None) -> str:
 
 
 def reason_name(reason: int) -> str:
-    """What a decision's reason is called."""
+    """Return the name of a decision's reason."""
     known = {**{r.value: r.name for r in Held}, **{r.value: r.name for r in Reason}}
     return known.get(reason, str(reason)).lower()

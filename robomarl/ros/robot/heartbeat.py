@@ -1,8 +1,10 @@
-"""`Heartbeat`: the E-stop as one robot hears it. `state_machine` latches it; silence is no permission.
+"""`Heartbeat`: the E-stop as one robot receives it. `state_machine` latches it; silence is no
+permission.
 
-No ROS here. The monitor says several times a second whether the E-stop is pressed. A robot without that message
-may not move, and one that hears two monitors does not begin to. The silence counts that the robot finds when it looks,
-before it reads what waits: a process that was stopped for longer than the limit lands its robot (`timing.steady`).
+No ROS here. The monitor publishes several times a second whether the E-stop is pressed. A robot
+without that message may not move, and a robot that receives two monitors does not begin to. The
+relevant silence is the one that the robot finds when it looks, before it reads waiting messages: a
+process that was stopped for longer than the limit lands its robot (`timing.steady`).
 """
 
 from typing import Any
@@ -11,37 +13,40 @@ from robomarl.ros.robot.inbox import Problem
 from robomarl.ros.timing.steady import Silence
 
 PRESS_HOLDS_S = 2.0
-"""A press by another than a monitor counts for so long [s]; `ros2 topic pub` repeats its message once a second."""
+"""Time [s] for which a press by a publisher that is no monitor counts; `ros2 topic pub` repeats its message once a
+second.
+"""
 REMEMBERED_S = 0.5
-"""After a silence the robot begins to move no sooner: an order that waited meanwhile is not carried out."""
+"""Minimum time [s] from a silence to the start of a motion: an order that waited meanwhile is not carried out."""
 
 
 class Presses:
-    """Memory of presses by others than a monitor.
+    """Memory of presses by publishers other than a monitor.
 
-    A press that is not repeated ends by itself, because whoever hears one latches it: robots stay in ESTOP, and their
-    monitor presses too, until an operator resets them. Nobody can be reset while somebody goes on pressing.
+    A press that is not repeated ends by itself, because every receiver latches it: robots stay in
+    ESTOP, and their monitor presses too, until an operator resets them. No robot can be reset while a
+    publisher goes on pressing.
     """
 
     def __init__(self) -> None:
-        """Nobody has pressed."""
+        """Start without a press."""
         self._pressed_s: dict[Any, float] = {}
 
     def hear(self, sender: Any, pressed: bool, now_s: float) -> None:
-        """Note what a publisher said at a time [s]; its release takes back its own press only."""
+        """Note a publisher's message at a time [s]; its release takes back its own press only."""
         if pressed:
             self._pressed_s[sender] = now_s
         else:
             self._pressed_s.pop(sender, None)
 
     def hold(self, now_s: float) -> bool:
-        """True if somebody has pressed within `PRESS_HOLDS_S`."""
+        """Return True if a publisher has pressed within `PRESS_HOLDS_S`."""
         self._pressed_s = {who: at_s for who, at_s in self._pressed_s.items() if now_s - at_s <= PRESS_HOLDS_S}
         return bool(self._pressed_s)
 
 
 class Heartbeat:
-    """What the monitors say."""
+    """State of the E-stop by the messages of the monitors."""
 
     def __init__(self, patience_s: float) -> None:
         """Nothing has been heard.
@@ -52,19 +57,19 @@ class Heartbeat:
         self._patience_s = patience_s
         self._pressed: dict[str, bool] = {}
         self._silences: dict[str, Silence] = {}
-        """By monitor, as `_pressed`."""
+        """Silences by monitor, as `_pressed`."""
         self._presses = Presses()
 
     def hear(self, sender: str, pressed: bool, steady_s: float, waited_s: float = 0.0) -> None:
-        """A monitor said whether the E-stop is pressed.
+        """Note a monitor's message on whether the E-stop is pressed.
 
-        The word of a monitor that died stands until another one that knew of it, and said so, releases.
+        A press by a monitor that died holds until another monitor, which has pressed too, releases.
 
         Args:
             sender: the monitor.
-            pressed: what it said.
-            steady_s: when the robot looked for messages.
-            waited_s: how long the message had waited then [s].
+            pressed: state that it reported.
+            steady_s: time at which the robot looked for messages [s].
+            waited_s: time that the message had waited then [s].
         """
         if self._pressed.get(sender) and not pressed:
             for silent in self._silent(steady_s):
@@ -73,12 +78,13 @@ class Heartbeat:
         self._silences.setdefault(sender, Silence(REMEMBERED_S)).hear(steady_s, waited_s)
 
     def hear_press(self, sender: str, pressed: bool, steady_s: float) -> None:
-        """A publisher that is no monitor said whether the E-stop is pressed; its word and silence permit nothing.
+        """Note a message on the E-stop from a publisher that is no monitor; its release and its silence permit
+        nothing.
 
         Args:
             sender: the publisher.
-            pressed: what it said.
-            steady_s: when the robot looked for messages.
+            pressed: state that it reported.
+            steady_s: time at which the robot looked for messages [s].
         """
         self._presses.hear(sender, pressed, steady_s)
 
@@ -87,11 +93,11 @@ class Heartbeat:
         return any(silence.of(steady_s) <= self._patience_s for silence in self._silences.values())
 
     def pressed(self, steady_s: float) -> bool:
-        """True if any monitor's last word was that the E-stop is pressed, or somebody else's press holds."""
+        """Return True if any monitor's last report was that the E-stop is pressed, or another publisher's press holds."""
         return any(self._pressed.values()) or self._presses.hold(steady_s)
 
     def problems(self, steady_s: float) -> list[Problem]:
-        """What stands against beginning to move."""
+        """Return the problems that keep the robot from beginning to move."""
         silent = self._silent(steady_s)
         heard = [sender for sender in self._pressed if sender not in silent]
         for sender in silent:

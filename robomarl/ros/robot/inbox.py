@@ -1,8 +1,10 @@
-"""`Inbox`: the latest message of every source becomes one `LocalView`; what is missing or stale is named.
+"""`Inbox`: the latest message of every source becomes one `LocalView`; missing and stale sources are
+named.
 
-No ROS here. Two clocks are kept apart. The *source age* of a message is the time since its stamp, by the clock
-that all robots share; the *delivery age* is the time since one arrived, by this machine's steady clock. A clock
-that is set back or a receiver that froze shows in one of them only, so the larger one counts.
+No ROS here. Two clocks are kept apart. The *source age* of a message is the time since its stamp,
+by the clock that all robots share. The *delivery age* is the time since one arrived, by this
+machine's steady clock. A clock that is set back or a receiver that froze shows in only one of the
+two ages, so the larger one counts.
 """
 
 import math
@@ -30,7 +32,7 @@ class Count(NamedTuple):
     received: int
     lost: int
     refused: int = 0
-    """Of those received: what could not be read."""
+    """Number of received messages that could not be read."""
 
 
 class Problem(NamedTuple):
@@ -45,13 +47,15 @@ class Problem(NamedTuple):
 
 
 class InputSnapshot(NamedTuple):
-    """The view at one moment, and what is wrong with it."""
+    """View at one moment, and its problems."""
 
     view: LocalView
     """Team-mates that were never heard, fly another bundle or send from the future are masked. Stale ones are
     not: the policy's features and the filter judge their age themselves."""
     own_ok: bool
-    """What flying at all needs can be used: the own estimate; without a team's fallback goal and sensors, too."""
+    """True if the inputs for flying at all can be used: the own estimate and, without a team's fallback, goal and
+    sensors.
+    """
     task_ok: bool
     """Goal and the task's own sensors can be used."""
     problems: tuple[Problem, ...]
@@ -63,7 +67,7 @@ class InputSnapshot(NamedTuple):
     jumps: int
     """Own estimates so far that lay further from the last one than the vehicle can move."""
     sensed_age_s: tuple[float, ...] = ()
-    """Of each of the task's own sensors, since the stamp; +inf where there is none."""
+    """Age [s] of each of the task's own sensors, since the stamp; +inf if there is none."""
     goals: int = 0
     """How many goals have arrived."""
 
@@ -81,7 +85,7 @@ class InboxLimits:
     reach: Reach | None = None
     """How far the vehicle can move from one own estimate to the next; None: not checked."""
     goals: GoalLimits = GoalLimits()
-    """Where goals may be."""
+    """Limits on the positions of goals."""
 
 
 class Inbox:
@@ -92,19 +96,20 @@ class Inbox:
 
         Args:
             team: names of all robots, in the order of their indices.
-            index: which of them this robot is.
-            limits: when an input is stale.
-            task: what is sensed besides.
+            index: index of this robot in the team.
+            limits: limits beyond which an input is stale.
+            task: task with its sensors.
         """
         self.limits, self.task = limits, task
         self._sensed = {sensor.topic.name: Slot() for sensor in task.sensors}
         self._standing: dict[str, Broadcast] = {}
         self.mates = tuple(team[(index + 1 + k) % len(team)] for k in range(len(team) - 1))
         self.jumps = JumpCheck(limits.reach, task.put_back_s)
-        """Of own estimates."""
+        """Check of own estimates for jumps."""
         self._own, self._changed_s = Slot(), NEVER
         self.now_s = math.inf
-        """By the clock of stamps, when what comes now is put in: what is stamped later is no message."""
+        """Time [s] on the clock of stamps at which new messages are put in; a message with a later stamp is rejected.
+        """
         self._numbers: list[float] = []
         self._same_s = 0.0
         self._heard = {name: Slot() for name in self.mates}
@@ -146,9 +151,11 @@ class Inbox:
         return ""
 
     def refuse(self, source: str, why: str) -> str:
-        """What came of a source was no message, as its reader found; named with the source's age. Returns `why`.
+        """Note that a message of a source was invalid, as its reader found; it is named with the source's age.
+        Return `why`.
 
-        A source ages as if nothing had come; but an own estimate that is none is not flown on for another tick.
+        The source ages as if nothing had come, but an invalid own estimate is not flown on for another
+        tick.
         """
         slot = self._own if source == OWN else self._heard.get(source) or self._sensed[source]
         slot.refusal = why
@@ -167,15 +174,15 @@ class Inbox:
 
     @property
     def misses_mates(self) -> bool:
-        """Somebody stands in for a team-mate that is gone."""
+        """True if a teammate that is gone is taken to rest at its stop point."""
         return bool(self._standing)
 
     def recall(self) -> None:
-        """Nobody stands in for anybody any more."""
+        """End the replacement of teammates that are gone."""
         self._standing.clear()
 
     def clock_jumped(self) -> None:
-        """The clock of stamps was set: the next sample counts, whatever its stamp is."""
+        """Note that the clock of stamps was set: the next sample counts, with any stamp."""
         for slot in (self._own, *self._heard.values(), *self._sensed.values()):
             slot.arrived_s = NEVER
 
@@ -189,7 +196,7 @@ class Inbox:
         self._bundles[name] = bundle_id
 
     def expect_bundle(self, bundle_id: str) -> None:
-        """Only team-mates with this bundle count as heard; "" lets all of them count."""
+        """Count only teammates with this bundle as received; "" lets all count."""
         self._bundle = bundle_id
 
     @property
@@ -203,15 +210,17 @@ class Inbox:
         return self._own.stamp_s
 
     def stamps(self) -> list[float]:
-        """Of the latest messages of the odometry, of each team-mate and of each sensor; -inf where there is none."""
+        """Return the stamps of the latest messages of the odometry, of each teammate and of each sensor; -inf without
+        one.
+        """
         return [slot.stamp_s for slot in (self._own, *self._heard.values(), *self._sensed.values())]
 
     def read(self, now: Now, time_s: float = 0.0) -> InputSnapshot:
-        """What this robot knows now.
+        """Return this robot's current knowledge.
 
         Args:
-            now: the moment.
-            time_s: since the policy was activated.
+            now: current time on both clocks.
+            time_s: time since the policy was activated [s].
         """
         own_problems, task_problems = self._own_problems(now), [*self._goal_problems(), *self._sensed_problems(now)]
         slots = (self._own, *self._heard.values())
@@ -248,7 +257,7 @@ class Inbox:
         return [Problem(name, text) for name, text in texts.items() if text]
 
     def _judge(self, name: str, slot: Slot, now: Now) -> tuple[str, bool]:
-        """What is wrong with a team-mate's message, and whether it goes into the view."""
+        """Return the problem of a teammate's message, and True if the message goes into the view."""
         theirs = self._bundles.get(name, "")
         if name in self._standing:
             return "", True
@@ -285,7 +294,9 @@ class Inbox:
         )
 
     def _rows_of(self, said: list[Broadcast | None]) -> np.ndarray:
-        """[5, K, 3] what every team-mate says, zeros for none; only what is new since the last tick is written."""
+        """Return every teammate's latest message as rows [5, K, 3], zeros for none; only rows that are new since the
+        last tick are written.
+        """
         for k, (now, before) in enumerate(zip(said, self._said, strict=True)):
             if now is not before:
                 self._rows[:, k] = 0.0 if now is None else (now.pos_m, now.vel_m_s, *now.plan)

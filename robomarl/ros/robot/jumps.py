@@ -1,10 +1,12 @@
-"""`JumpCheck`: own estimates that lie further from the last one than the vehicle can have moved. No ROS here.
+"""`JumpCheck`: own estimates that lie further from the last one than the vehicle can have moved. No
+ROS here.
 
-Somebody else speaks on the topic, two markers were taken for each other, a filter diverged: nobody on the robot can
-tell which estimate is true. In flight the robot keeps the last one that it trusts and counts as blind, until one comes
-that it can have moved to, and that is nearer to where it was than to what was refused; it never gets used to another
-place. On the ground it may be carried: a jump is named, and the new place counts from then on. Players are put
-elsewhere in play, at a kick-off: where all estimates for a while are of one motion at another place, that one counts.
+Another node publishes on the topic, two markers were confused, a filter diverged: the robot cannot
+tell which estimate is true. In flight it keeps the last one that it trusts and counts as blind,
+until an estimate comes that it can have moved to, and that is nearer to the trusted position than
+to the rejected ones. It never gets used to another place. On the ground it may be carried: a jump
+is named, and the new place counts from then on. Players are put elsewhere in play, at a kick-off:
+if all estimates for a while are of one motion at another place, that place counts.
 """
 
 import math
@@ -24,7 +26,7 @@ class Reach:
     speed_m_s: float
     """The vehicle keeps to it; faster only where it said so itself."""
     accel_m_s2: float
-    """In any direction, falling included."""
+    """Largest acceleration in any direction, falling included."""
     position_error_m: float
     """Declared bound, of each estimate."""
     velocity_error_m_s: float
@@ -48,7 +50,7 @@ class Reach:
 
 
 def reach_of(params: SafetyParams) -> Reach:
-    """From the vehicle file's limits and declared errors."""
+    """Return the reach that follows from the vehicle file's limits and declared errors."""
     safety, limits = params.safety, params.limits
     sides = np.maximum(np.abs(limits.accel_min_m_s2), np.abs(limits.accel_max_m_s2)) + params.bias_m_s2
     accel = float(np.linalg.norm(sides)) + safety.accel_error_m_s2
@@ -59,35 +61,36 @@ def reach_of(params: SafetyParams) -> Reach:
 
 
 class JumpCheck:
-    """Memory: what is wrong with the latest estimate, and where the refused ones are."""
+    """Memory: the problem of the latest estimate, and the position of the rejected ones."""
 
     def __init__(self, reach: Reach | None, put_back_s: float = math.inf) -> None:
-        """Nothing refused yet.
+        """Start without a rejected estimate.
 
         Args:
-            reach: of the vehicle; None: everything is trusted.
-            put_back_s: who speaks of nothing but another place for so long was put there, in flight too.
+            reach: reach of the vehicle; None: everything is trusted.
+            put_back_s: time [s] of estimates at only another place after which the robot was put there, in
+                flight too.
         """
         self._reach, self._put_back_s = reach, put_back_s
         self.in_flight = False
-        """The robot moves by itself: nobody carries it."""
+        """True if the robot moves by itself: it is not carried."""
         self.count = 0
         """Estimates so far that had jumped."""
         self.problem = ""
-        """With the latest one, in words."""
+        """Problem of the latest estimate, in words."""
         self._refused_m: np.ndarray | None = None
         self._elsewhere: tuple[Estimate, float] | None = None
         """The estimate that was refused last, and its time since the one that is trusted."""
         self._since_s = 0.0
-        """The same of the first that is of one motion with it."""
+        """Time [s] since the trusted estimate of the first rejected one that belongs to one motion with the last."""
 
     def trusts(self, before: Estimate | None, new: Estimate, dt_s: float) -> bool:
-        """Whether an estimate takes the place of the one that was trusted last.
+        """Return True if an estimate takes the place of the one that was trusted last.
 
         Args:
-            before: trusted last; None: there was none.
-            new: what has come.
-            dt_s: between the two; +inf where nobody knows.
+            before: estimate trusted last; None: there was none.
+            new: new estimate.
+            dt_s: time between the two [s]; +inf if unknown.
         """
         self.problem = ""
         if self._reach is None or before is None or math.isinf(dt_s):
@@ -111,7 +114,9 @@ class JumpCheck:
         return True
 
     def _was_put(self, new: Estimate, dt_s: float) -> bool:
-        """Whether what was refused of late, and this, is the motion of a vehicle that was put elsewhere."""
+        """Return True if the recently rejected estimates and this one are the motion of a vehicle that was put
+        elsewhere.
+        """
         assert self._reach is not None, "nothing is refused without one"
         before, self._elsewhere = self._elsewhere, (new, dt_s)
         if before is None or dt_s < before[1]:

@@ -28,7 +28,7 @@ class Slot:
     refusal: str = ""
     """Why the last that came was no message; "" where it was one."""
     silence: Silence = field(default_factory=Silence)
-    """Between messages, by the steady clock."""
+    """Silence between messages, by the steady clock."""
 
     def put(self, value: Any, stamp_s: float, steady_s: float, max_age_s: float) -> None:
         """A message arrived."""
@@ -38,9 +38,10 @@ class Slot:
             self.silence.hear(steady_s)
 
     def since_s(self, stamp_s: float, steady_s: float, max_age_s: float) -> float:
-        """From the sample before to one that comes now; 0 for one that comes late, and is dropped.
+        """Return the time [s] from the previous sample to a new one; 0 for one that comes late, and is
+        dropped.
 
-        After nothing for long, an older stamp means that a clock was set back.
+        If nothing came for longer than `max_age_s`, an older stamp means that a clock was set back.
         """
         if stamp_s > self.stamp_s:
             return stamp_s - self.stamp_s
@@ -72,5 +73,5 @@ class Slot:
 
 
 def from_the_future(ahead_s: float) -> str:
-    """What is wrong with a stamp that is so far ahead."""
+    """Return the description of a stamp that is this far ahead [s]."""
     return f"its stamp is {ahead_s:.2f} s in the future; synchronize the clocks"

@@ -1,6 +1,7 @@
-"""What a policy node needs before it may fly: the bundle checked on this machine, behind the robot's own limits.
+"""Preparation of a policy node: it checks the bundle on this machine, and puts it behind the robot's
+own limits.
 
-No ROS here. The robot's vehicle file and arena bound what the bundle may ask for, never the other way round.
+No ROS here. The robot's vehicle file and arena bound the commands of the bundle, never the reverse.
 """
 
 import json
@@ -32,7 +33,7 @@ from robomarl.ros.settings import ANYWHERE, NOWHERE, PolicySettings
 LOAD_STEPS = 10
 """Decisions of each golden sequence that the filter is tried on at every start; `flash` and `verify` try all."""
 ON_THE_WAY_S = 0.1
-"""A command may need so long to its vehicle: one that is sent later before the vehicle's limit may be too late."""
+"""Time [s] that a command may need to its vehicle; one sent later before the vehicle's limit may be too late."""
 WARM_UP = 30
 """Decisions before the first real one: the first few take tens of times longer."""
 
@@ -43,7 +44,7 @@ class Loaded:
 
     pilot: Pilot
     landing: SafetyFilter
-    """The same filter without its floor: a landing ends on the ground."""
+    """Filter of a landing, with its floor lowered by `GROUND_M`: a landing ends on the ground."""
     id: str
     name: str
     rate_hz: float
@@ -52,14 +53,16 @@ class Loaded:
     seen: tuple[str, ...]
     """Names of the elements of its observation."""
     task: FieldTask
-    """Of the scenario that it was trained for, for this robot."""
+    """Task of the scenario that the bundle was trained for, for this robot."""
     contract: str
     """Name and schema of its contract."""
     vehicle: str
     land_speed_m_s: float
-    """Of the vehicle file; 0 for one that drives."""
+    """Landing speed of the vehicle file [m/s]; 0 for a vehicle that drives."""
     vehicle_alone_s: float
-    """After so long without a command the vehicle lands by itself, or stops its motors; +inf for one that drives."""
+    """Time [s] without a command after which the node leaves the vehicle to itself, `ON_THE_WAY_S` before the vehicle
+    lands by itself or stops its motors; +inf for a vehicle that drives.
+    """
 
 
 def load_pilot(settings: PolicySettings, on_trial: bool = False) -> Loaded:
@@ -113,10 +116,11 @@ def load_pilot(settings: PolicySettings, on_trial: bool = False) -> Loaded:
 
 
 def named_bundle(name: str, root: Path | None) -> Bundle:
-    """A bundle that was not flashed; a robot that takes signed ones only does not fly it unsigned either.
+    """Return a bundle that was not flashed; a robot that accepts only signed bundles rejects it unsigned,
+    too.
 
     Raises:
-        UserError: there is none, it is damaged, or not signed by whom the robot trusts.
+        UserError: there is none, it is damaged, or not signed by a signer that the robot trusts.
     """
     bundle = load_bundle(name)
     if root is not None:
@@ -142,10 +146,10 @@ def flashed_bundle(root: Path, on_trial: bool = False) -> Bundle:
 
 
 def check_fit(contract: Contract, settings: PolicySettings, folder: str) -> None:
-    """Compare what the bundle is for with this robot and its team.
+    """Check that the bundle fits this robot and its team.
 
     Raises:
-        UserError: it is for others.
+        UserError: it is for another robot or team.
     """
     least, most = contract.team_size
     size = len(settings.team)
@@ -236,7 +240,7 @@ def _vehicle_alone_s(vehicle: AnyVehicle) -> float:
 
 
 def warm_up(pilot: Pilot, view: LocalView) -> None:
-    """Make some decisions that nobody sees."""
+    """Make some decisions and discard the results."""
     carry = pilot.init(view)
     for _ in range(WARM_UP):
         carry, _ = pilot.step(carry, view)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 
 class State(IntEnum):
-    """What a robot does now."""
+    """Current activity of a robot."""
 
     STANDBY = 0
     """Loaded and checked; an input or the team's agreement is missing. Sends nothing."""
@@ -28,7 +28,7 @@ class State(IntEnum):
     PICKUP = 3
     """Climbs on until the load hangs free."""
     BLEND = 4
-    """From what commanded the robot before to the policy, over `blend_s`."""
+    """Goes over from the previous command to the policy's, over `blend_s`."""
     ACTIVE = 5
     """The policy flies."""
     HOLD = 6
@@ -52,7 +52,7 @@ POLICY = frozenset((State.BLEND, State.ACTIVE))
 
 
 class Order(StrEnum):
-    """What an operator may ask for."""
+    """Orders of an operator."""
 
     ARM = "arm"
     PREPARE = "prepare"
@@ -66,7 +66,7 @@ class Order(StrEnum):
 
 
 class TeamFallback(StrEnum):
-    """What a robot does when a team-mate leaves or dies in flight (`on_robot_lost` of the fleet file)."""
+    """Action of a robot when a teammate leaves or dies in flight (`on_robot_lost` of the fleet file)."""
 
     CONTINUE = "continue"
     HOLD = "hold"
@@ -74,7 +74,7 @@ class TeamFallback(StrEnum):
 
 
 class Status(NamedTuple):
-    """Where a robot is."""
+    """Status of a robot."""
 
     state: State = State.STANDBY
     armed: bool = False
@@ -83,27 +83,29 @@ class Status(NamedTuple):
 
 @dataclass(frozen=True)
 class Patience:
-    """How long to go on without what one needs, and what to do then."""
+    """Time limits without an input, and the actions after them."""
 
     max_gap_s: float = 0.1
     """Longer without a decision of the policy, and its memory starts again."""
     silent_after_s: float = 1.0
-    """After so long of blind braking the robot falls silent."""
+    """Time of blind braking after which the robot falls silent [s]."""
     blend_s: float = 0.5
-    """From hovering to the policy's command."""
+    """Duration of the transition from hovering to the policy's command [s]."""
     takeoff_s: float = 60.0
     """A robot that is in TAKEOFF for longer lands: its team does not come."""
     arm_lasts_s: float = 60.0
-    """An armed robot that is not activated for so long is disarmed."""
+    """Time [s] after which an armed robot that is not activated is disarmed."""
     robot_lost_after_s: float = 1.0
-    """A team-mate that was not heard for so long in flight is lost."""
+    """Time [s] without a message in flight after which a teammate is lost."""
     on_robot_lost: TeamFallback = TeamFallback.HOLD
     vehicle_alone_s: float = math.inf
-    """After so long without a command from this robot its vehicle lands by itself, or stops its motors; +inf: never."""
+    """Time [s] without a command from this robot after which its vehicle lands by itself, or stops its motors; +inf:
+    never.
+    """
 
 
 class Conditions(NamedTuple):
-    """What is so at one moment; everything that a change of state may depend on."""
+    """Conditions at one moment; everything that a change of state may depend on."""
 
     ready: bool = False
     """Every input is fresh, parameters are in range, the team agrees."""
@@ -112,31 +114,31 @@ class Conditions(NamedTuple):
     pressed: bool = False
     """The E-stop is pressed."""
     aloft: bool = False
-    """At the hand-over altitude or above it."""
+    """True if the robot is at the hand-over altitude or above it."""
     team_aloft: bool = False
-    """So are all team-mates."""
+    """True if all teammates are, too."""
     lifted: bool = True
     """The load hangs free, or there is none."""
     blended: bool = False
-    """In BLEND for `blend_s`."""
+    """True if the robot has been in BLEND for `blend_s`."""
     down: bool = False
     """Landed, and the motors have been told to stop."""
     lost: bool = False
     """Without its own state for longer than blind braking is good for."""
     away: bool = False
-    """The process was stopped, and the vehicle has had no command for so long that it lands by itself."""
+    """True if the process was stopped, and the vehicle had no command for the time after which it lands by itself."""
     expired: bool = False
     """Armed long ago and not activated since."""
     rule: TeamFallback = TeamFallback.CONTINUE
-    """What the loss of a team-mate asks for now."""
+    """Action for the loss of a teammate now."""
     waited: bool = False
-    """In TAKEOFF for longer than the team may need."""
+    """True if the robot has been in TAKEOFF for longer than the team may need."""
     rule_why: str = ""
-    """Whose loss that is."""
+    """Reason for `rule`, in words."""
 
 
 def on_tick(status: Status, conditions: Conditions) -> Status:
-    """The next status when nobody gives an order; called once a tick."""
+    """Return the next status without an order; called once a tick."""
     state, armed = status
     if conditions.pressed or state is State.ESTOP:
         return Status(State.ESTOP)
@@ -183,7 +185,7 @@ def on_order(status: Status, order: Order, conditions: Conditions) -> tuple[Stat
 
 
 def _flown(state: State, conditions: Conditions) -> State:
-    """From a state in which the robot moves."""
+    """Return the next state from a state in which the robot moves."""
     if conditions.lost or conditions.away:
         return State.STOP
     if state is State.LAND:
@@ -232,7 +234,9 @@ def _refuses_land(status: Status, conditions: Conditions) -> str:
 
 
 def _may_rise(status: Status) -> bool:
-    """On the ground, and an order to activate may be on its way: one to hold or land that comes first disarms."""
+    """Return True on the ground while armed: an order to activate may be on its way. An order to hold or land that
+    comes first disarms.
+    """
     return status.armed and status.state not in MOVING
 
 

@@ -1,7 +1,8 @@
-"""Does the team agree on what it flies? If not, it is not activated, and is told who differs. No ROS.
+"""`TeamAgreement`: a team that differs in its bundle is not activated, and is told which robot
+differs. No ROS.
 
-Every robot announces itself (`announce`): bundle, contract, vehicle, index, state. `TeamAgreement` compares what its
-team-mates say with what it says itself.
+Every robot announces itself (`announce`): bundle, contract, vehicle, index, state. `TeamAgreement`
+compares its teammates' announcements with its own.
 """
 
 import math
@@ -16,7 +17,7 @@ JOINED = MOVING - {State.HOLD, State.LAND}
 
 
 class Announcement(NamedTuple):
-    """What a robot says of itself."""
+    """A robot's announcement of itself."""
 
     robot: str
     bundle_id: str
@@ -26,27 +27,29 @@ class Announcement(NamedTuple):
     index: int
     state: State
     why: str = ""
-    """What brought it into HOLD, LAND or STOP."""
+    """Reason for its HOLD, LAND, STOP or ESTOP."""
     ordered: bool = False
     """An operator did."""
     robomarl: str = ""
     """Version that it runs: its filter and its rules."""
     handover_m: float = 0.0
-    """Altitude at which its policy takes over: who climbs to another one takes over above or below the others."""
+    """Altitude at which its policy takes over; robots with different altitudes would take over above or below each
+    other.
+    """
     gave_up: tuple[str, ...] = ()
-    """Team-mates whose loss brought it into HOLD or LAND."""
+    """Teammates with a loss that brought the robot into HOLD or LAND."""
 
 
 class TeamAgreement:
     """Agreement of one robot with its team."""
 
     def __init__(self, own: Announcement, team: tuple[str, ...], patience_s: float) -> None:
-        """Nobody has been heard.
+        """Start without an announcement.
 
         Args:
             own: this robot.
             team: names of all robots, in the order of their indices.
-            patience_s: an announcement that is older is of a robot that is not there any more.
+            patience_s: age [s] beyond which an announcement is of a robot that is not there any more.
         """
         self.own, self._team, self._patience_s = own, team, patience_s
         self._heard: dict[str, tuple[Announcement, float]] = {}
@@ -71,11 +74,11 @@ class TeamAgreement:
             self._joined.add(said.robot)
 
     def state_of(self, robot: str) -> State | None:
-        """What a team-mate said last that it does."""
+        """Return the state that a teammate announced last, or None."""
         return self._heard[robot][0].state if robot in self._heard else None
 
     def takes_off(self) -> None:
-        """This robot begins to fly: those who leave from now on are missed."""
+        """Note that this robot begins to fly: teammates that leave from now on are missed."""
         self._flown = {name for name, (said, _) in self._heard.items() if said.state in MOVING}
         self._joined = {name for name, (said, _) in self._heard.items() if said.state in JOINED}
         self._given_up = {}

@@ -1,4 +1,4 @@
-"""`NodeClock`: the clock of stamps beside the steady clock, and whether somebody set it."""
+"""`NodeClock`: the clock of stamps beside the steady clock, and detection of jumps when the clock is set."""
 
 import time
 

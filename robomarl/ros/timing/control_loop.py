@@ -1,7 +1,9 @@
-"""The one thread of a policy node: it waits for the sensor, ticks, and serves what is asked of the node in between.
+"""One thread of a policy node: it waits for the sensor, ticks, and serves requests to the node in
+between.
 
-rclpy's executor rebuilds its wait set at every turn, which takes longer than a tick. So it gets its turn between
-two ticks, and only when somebody asks for something; otherwise only the sensor's subscription is waited for.
+rclpy's executor rebuilds its wait set at every turn, which takes longer than a tick. So it gets its
+turn between two ticks, and only after a request. Otherwise the thread waits for the sensor's
+subscription only.
 """
 
 import gc
@@ -19,7 +21,7 @@ from robomarl.ros.timing.metronome import Beat, Metronome
 SERVE_EVERY_S = 0.05
 """Services are looked at so often, if there is time between two ticks."""
 TIDY_EVERY_S = 1.0
-"""The executor gets its turn so often even if nobody asks: for what is no service."""
+"""Interval [s] at which the executor gets its turn without a request, for entities other than services."""
 SERVE_AT_LEAST_S = 0.25
 """And so often even if there is not."""
 SERVE_ROOM_S = 0.003
@@ -38,7 +40,7 @@ class Awaited:
         self._set = _rclpy.WaitSet(1, 0, 0, 0, 0, 0, context)
 
     def __call__(self, timeout_s: float) -> bool:
-        """Whether a message is there, now or within the time."""
+        """Return True if a message is there, now or within the time."""
         with self._subscription.handle, self._set:
             self._set.clear_entities()
             index = self._set.add_subscription(self._subscription.handle)
@@ -47,7 +49,7 @@ class Awaited:
 
 
 class Asked:
-    """Whether somebody has called one of a node's services."""
+    """Detector of calls to a node's services."""
 
     def __init__(self, node: Node) -> None:
         """Take the services that the node has now."""
@@ -75,13 +77,14 @@ class Loop:
         failed: Callable[[BaseException], None],
         between: Callable[[], None] = lambda: None,
     ) -> None:
-        """Nothing ticks yet.
+        """Start without ticks.
 
         Args:
-            node: whose services are served.
-            tick: called when one is due.
-            failed: called with what `tick` raised; there are no ticks after that until `begin` is called again.
-            between: called some times a second, between two ticks or where there are none; raises nothing.
+            node: node with the services to serve.
+            tick: called when a tick is due.
+            failed: called with the error that `tick` raised; there are no ticks after that until `begin` is
+                called again.
+            between: called some times a second, between two ticks or without ticks; raises nothing.
         """
         self._between = between
         self.prefer: Callable[[bool], None] = lambda on: None
@@ -131,7 +134,7 @@ class Loop:
             gc.enable()
 
     def _serve(self, executor: SingleThreadedExecutor) -> None:
-        """Let the executor answer what has been asked, if there is time."""
+        """Let the executor answer requests, if there is time."""
         now_s, metronome = time.monotonic(), self._metronome
         since_s = now_s - self._looked_s
         if metronome is not None and since_s < SERVE_AT_LEAST_S:

@@ -1,4 +1,4 @@
-"""`told`: what a tick or a constructor raised, in a sentence with file and line. No ROS here."""
+"""`told`: an error raised by a tick or a constructor, in a sentence with file and line. No ROS here."""
 
 import inspect
 import sysconfig
@@ -9,7 +9,7 @@ from typing import Any
 from robomarl.core.config import UserError
 
 LIBRARIES = ("rclpy", "numpy", "jax", "jaxlib", "mujoco", "brax", "scipy", "onnxruntime")
-"""Packages whose own lines say little of a mistake that is made in a call to them."""
+"""Packages with lines that say little about a mistake in a call to them."""
 
 
 def told(error: BaseException) -> str:
@@ -23,7 +23,7 @@ def told(error: BaseException) -> str:
 
 
 def place_of(function: Any) -> str:
-    """File and line of a function, whatever it is wrapped in."""
+    """Return file and line of a function, through all its wrappers."""
     code = getattr(inspect.unwrap(function), "__code__", None)
     return f"{code.co_filename}, line {code.co_firstlineno}" if code is not None else repr(function)
 

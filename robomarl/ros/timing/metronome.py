@@ -1,9 +1,10 @@
-"""`Metronome`: when a tick is due. Absolute deadlines, which follow the sensor; what was missed is left out. No ROS.
+"""`Metronome`: due times of ticks. Absolute deadlines follow the sensor; missed ticks are left out. No
+ROS.
 
-A tick that runs at its own time finds its sensor message up to a period old. So each tick has a window, half a
-period to both sides of its deadline, and runs at the first sensor message in it. The deadlines keep their period
-and shift slowly, so that messages come in the middle of the window. Where the sensor is slower than the ticks, or
-silent, ticks run at their deadlines.
+A tick that runs at its own time finds its sensor message up to a period old. So each tick has a
+window, half a period to both sides of its deadline, and runs at the first sensor message in it. The
+deadlines keep their period and shift slowly, so that messages come in the middle of the window. If
+the sensor is slower than the ticks, or silent, ticks run at their deadlines.
 """
 
 import math
@@ -14,28 +15,29 @@ from robomarl.ros.timing.rate_timer import Beat
 PULL = 0.05
 """Share of the phase error that one tick takes away."""
 LEAST_GAP = 0.25
-"""Of a period, from the start of a late tick to the deadline of the next; one that is closer is left out."""
+"""Minimum fraction of a period from the start of a late tick to the next deadline; a tick that is closer is left out.
+"""
 
 
 @dataclass
 class Metronome:
-    """The windows of ticks, one after the other."""
+    """Windows of the ticks, one after another."""
 
     period_s: float
     deadline_s: float
-    """Of the next tick, by the steady clock."""
+    """Deadline of the next tick, by the steady clock [s]."""
     skipped: int = 0
     _in_a_row: int = 0
     """Ticks of late that a sensor message began."""
 
     @property
     def opens_s(self) -> float:
-        """Before this a message does not begin the tick."""
+        """Time before which a message does not begin the tick [s]."""
         return self.deadline_s - self.period_s / 2
 
     @property
     def closes_s(self) -> float:
-        """At this moment the tick begins without one."""
+        """Time at which the tick begins without a message [s]."""
         return self.deadline_s + (self.period_s / 2 if self._in_a_row > 1 else 0.0)
 
     def beat(self, now_s: float, by_message: bool) -> Beat:

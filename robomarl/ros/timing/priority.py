@@ -1,4 +1,4 @@
-"""Who goes before others on a machine. No ROS here."""
+"""Priority of processes and threads on a machine. No ROS here."""
 
 import os
 from contextlib import suppress
@@ -19,11 +19,13 @@ def hurry() -> None:
 
 
 def real_time(on: bool = True) -> None:
-    """Let all threads of this process, the middleware's too, run before whatever is not in real time, or no longer.
+    """Put all threads of this process, the middleware's too, into real time, before other programs; or end
+    that.
 
-    Niceness only shares: who publishes on a busy machine is put aside for milliseconds by whoever the message wakes.
-    The lowest real-time priority is not (SCHED_RR; `sched(7)`). Where the system does not allow it (root, CAP_SYS_NICE,
-    or a unit's `LimitRTPRIO`), niceness is what is left. Linux keeps a twentieth of the processor for all others.
+    Niceness only shares the processor: on a busy machine a publisher is put aside for milliseconds by
+    the receiver that its message wakes. The lowest real-time priority is not (SCHED_RR; `sched(7)`). If
+    the system does not allow it (root, CAP_SYS_NICE, or a unit's `LimitRTPRIO`), only niceness is left.
+    Linux keeps a twentieth of the processor for programs that are not in real time.
     """
     if not hasattr(os, "sched_setscheduler"):
         return

@@ -18,13 +18,13 @@ class Beat(NamedTuple):
 def beats(period_s: float, clock: Callable[[], float], sleep: Callable[[float], object]) -> Iterator[Beat]:
     """Yield at every multiple of the period from now on.
 
-    A tick may come late, but of several that are due only the last one comes: a burst would stack commands, and
-    waiting anew each time would drift.
+    A tick may come late, but of several that are due only the last one comes: a burst would stack
+    commands, and waiting again each time would drift.
 
     Args:
-        period_s: between two ticks.
+        period_s: time between two ticks [s].
         clock: a steady clock [s].
-        sleep: sleeps for so many seconds.
+        sleep: sleeps for a number of seconds.
     """
     deadline, skipped = clock() + period_s, 0
     while True:
@@ -44,9 +44,9 @@ class Ticker:
         """Start at once.
 
         Args:
-            period_s: between two ticks.
-            tick: what is called.
-            failed: called with what `tick` raised; there are no ticks after that.
+            period_s: time between two ticks [s].
+            tick: function to call.
+            failed: called with the error that `tick` raised; there are no ticks after that.
         """
         self._stop = threading.Event()
         self._tick, self._failed = tick, failed

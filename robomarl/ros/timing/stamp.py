@@ -1,7 +1,7 @@
 """`Stamp`: a time of a message in seconds that has not lost its nanoseconds. No ROS here.
 
-A double has room for a quarter of a microsecond since the epoch. Whoever looks up an odometry by its stamp needs all
-digits of it, so what is told on goes out with the nanoseconds that came in.
+A double has room for a quarter of a microsecond since the epoch. A lookup of an odometry by its
+stamp needs all digits, so a time that is passed on goes out with the nanoseconds that came in.
 """
 
 import struct
@@ -9,23 +9,23 @@ from typing import Any
 
 SECOND_NS = 10**9
 EARLIEST_S, LATEST_S = -(2.0**31), 2.0**31 - 1
-"""What a message can say."""
+"""Range of times that a message can hold [s]."""
 PARTS = struct.Struct("<iI")
 """A time or duration of a message as bytes: seconds, nanoseconds."""
 
 
 class Stamp(float):
-    """Seconds; what is calculated from one is an ordinary float."""
+    """Time in seconds; results of calculations with one are ordinary floats."""
 
     __slots__ = ("nanoseconds",)
     nanoseconds: int
 
     @classmethod
     def of(cls, seconds: int, nanoseconds: int) -> "Stamp":
-        """From the two parts of a message.
+        """Return the stamp with the two parts of a message.
 
         Raises:
-            ValueError: a second has no so many nanoseconds.
+            ValueError: the nanoseconds make up a second or more.
         """
         if nanoseconds >= SECOND_NS:
             raise ValueError(f"a stamp has {nanoseconds} nanoseconds beside its {seconds} s")

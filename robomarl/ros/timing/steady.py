@@ -1,10 +1,13 @@
-"""`steady_now_s`, the clock of every limit, and what a process makes of time in which it did not run. No ROS here.
+"""`steady_now_s`, the clock of every limit, and rules for time in which a process did not run. No ROS
+here.
 
-A process may be stopped (SIGSTOP, a debugger, swapped memory), and its machine may be suspended. Messages wait
-meanwhile. When the process goes on it has not seen the silence, and finds messages that look fresh. Two rules hold:
+A process may be stopped (SIGSTOP, a debugger, swapped memory), and its machine may be suspended.
+Messages wait meanwhile. When the process goes on it has not seen the silence, and finds messages
+that look fresh. Two rules hold:
 
-- A silence is judged when the process looks, before it takes what waits (`Silence`).
-- A message that waited is as old as its sender's clock says, but no older than the absence (`Absence`).
+- A silence is judged when the process looks, before it takes waiting messages (`Silence`).
+- A message that waited is as old as its sender's clock says, but no older than the absence
+  (`Absence`).
 """
 
 import math
@@ -15,7 +18,7 @@ from typing import Any
 AWAY_S = 0.1
 """Longer than this between two looks [s]: the process was away."""
 SETTLES_S = 1.0
-"""For so long after an absence the middleware may still hand over messages that waited [s]."""
+"""Time [s] after an absence in which the middleware may still hand over messages that waited."""
 _CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 # CLOCK_MONOTONIC stands still while Linux is suspended; the vehicles, the other machines and their limits do not.
 
@@ -55,10 +58,11 @@ class Silence:
     """Memory of how long one source has been silent, its last silence included."""
 
     def __init__(self, remembered_s: float = 0.0) -> None:
-        """The source has not been heard.
+        """Start without a message of the source.
 
         Args:
-            remembered_s: a silence that has ended counts for at least so long [s], and then until the next message.
+            remembered_s: minimum time [s] for which an ended silence counts; after that it counts until the
+                next message.
         """
         self._remembered_s = remembered_s
         self.heard_s = self._looked_s = self._ended_at_s = -math.inf
@@ -68,8 +72,9 @@ class Silence:
         """Note a message.
 
         Args:
-            look_s: when the reader looked [s, `steady_now_s`]; the same for all messages that it found.
-            waited_s: how long the message had waited then [s].
+            look_s: time at which the reader looked [s, `steady_now_s`], one value for all messages that it
+                found.
+            waited_s: time that the message had waited then [s].
         """
         silent_s = look_s - self.heard_s
         if look_s > self._looked_s > -math.inf:

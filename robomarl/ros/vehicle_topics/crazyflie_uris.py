@@ -1,4 +1,4 @@
-"""Where Crazyflies are found: URIs as cflib takes them."""
+"""Addresses of Crazyflies: URIs as cflib takes them."""
 
 from typing import Any
 from urllib.parse import urlparse
@@ -7,12 +7,12 @@ from robomarl.core.config import UserError
 
 SIM_PORT = 19850
 CHANNEL, ADDRESS = "2", "E7E7E7E7E7"
-"""Of a Crazyflie, where its URI does not say them."""
+"""Channel and address of a Crazyflie with a URI that does not give them."""
 SCHEMES = ("radio", "usb", "udp", "tcp")
 
 
 def simulated_uris(count: int, domain_id: int) -> tuple[str, ...]:
-    """Of simulated ones: loopback addresses of their own for each ROS domain, so that rehearsals don't meet."""
+    """Return the URIs of simulated Crazyflies: loopback addresses for each ROS domain, so that rehearsals do not meet."""
     return tuple(f"udp://127.77.{domain_id}.{index + 1}:{SIM_PORT}" for index in range(count))
 
 
@@ -23,10 +23,10 @@ def address_of(uri: str) -> tuple[str, int]:
 
 
 def check_uris(uris: tuple[str, ...], team: tuple[str, ...]) -> None:
-    """One URI for each robot.
+    """Check that there is one URI for each robot.
 
     Raises:
-        UserError: there is not, or two robots have the same.
+        UserError: the numbers differ, a scheme is not known, or two robots have one vehicle.
     """
     if len(uris) != len(team):
         raise UserError(f"uris: {len(uris)} URIs for {len(team)} robots; name one for each, in the team's order.")
@@ -51,7 +51,7 @@ def _check_same(uris: tuple[str, ...], team: tuple[str, ...]) -> None:
 
 
 def vehicle_of(uri: str) -> Any:
-    """What tells vehicles apart: of a radio its channel and address, whatever the radio, rate and spelling are."""
+    """Return a key that tells vehicles apart: for a radio its channel and address, for any dongle, rate and spelling."""
     found = urlparse(uri)
     if found.scheme != "radio":
         return uri

@@ -1,4 +1,4 @@
-"""Where motion capture says poses, by what the parameter `source` says. No ROS here."""
+"""Topics with the poses of motion capture, by the parameter `source`. No ROS here."""
 
 from robomarl.core.config import UserError
 from robomarl.ros import topics
@@ -20,14 +20,14 @@ POSE = Topic("pose", "geometry_msgs/msg/PoseStamped", False, False, 5, "", "", "
 RESET = "mocap/reset"
 """Service of each robot, in its namespace."""
 KINDS = {"named_poses": NAMED_POSES, "pose": POSE, "tf": topics.TF}
-"""By what the parameter `source` says."""
+"""Topic by the value of the parameter `source`."""
 
 
 def topics_of(source: str, topic: str, bodies: tuple[str, ...]) -> list[tuple[str, Topic]]:
-    """(absolute name, topic) of what is subscribed to, in the order of the bodies where each has one.
+    """Return (absolute name, topic) of all subscriptions, in the order of the bodies if each has one.
 
     Args:
-        source: of `KINDS`.
+        source: key of `KINDS`.
         topic: name instead of the usual one; `{body}` in it is replaced.
         bodies: names of the bodies.
 

@@ -1,18 +1,21 @@
-"""Topics of one PX4 vehicle on the network of its uXRCE-DDS agent, below its namespace; facts of PX4's dds_topics.yaml.
+"""Topics of one PX4 vehicle on the network of its uXRCE-DDS agent, below its namespace. From PX4's
+dds_topics.yaml.
 
-What it says is sent once and by best effort; it keeps the newest of everything for who comes late.
+PX4 sends each message once, by best effort; it keeps the newest of each topic for late subscribers.
 """
 
 from robomarl.ros.topics import Topic
 
 
 def _said(name: str, kind: str, rate: str, content: str, judged: tuple[str, ...] = ()) -> Topic:
-    """What is not measured is NaN: what is not `judged` here, `Px4State` does not read, or judges when it does."""
+    """Return a topic that PX4 publishes. Values that are not measured are NaN: fields that are not `judged` here are
+    not read by `Px4State`, or validated when it reads them.
+    """
     return Topic(f"fmu/out/{name}", f"px4_msgs/msg/{kind}", False, False, 5, rate, "-", content, judged)
 
 
 def _told(name: str, kind: str, rate: str, content: str) -> Topic:
-    """What is not controlled is NaN."""
+    """Return a topic that PX4 reads; values that are not controlled are NaN."""
     return Topic(f"fmu/in/{name}", f"px4_msgs/msg/{kind}", False, True, 5, rate, "-", content, ())
 
 

@@ -1,1 +1,1 @@
-"""What vehicles with an autopilot (PX4, ArduPilot) share, whatever wire carries their messages."""
+"""Common parts of vehicles with an autopilot (PX4, ArduPilot), for any wire that carries their messages."""

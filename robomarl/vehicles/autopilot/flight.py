@@ -1,4 +1,4 @@
-"""`GuardedAutopilot`: what a vehicle with an autopilot adds to `GuardedVehicle`: modes, arming, set-points, pilots."""
+"""`GuardedAutopilot`: modes, arming, set-points and pilots, which a vehicle with an autopilot adds to `GuardedVehicle`."""
 
 import math
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from robomarl.vehicles.guarded import AGAIN_S, HOLD_S, FlightConfig, GuardedVehi
 PROOF_S = 1.2
 """PX4 wants set-points for more than a second before it follows them."""
 CHANGES_S = 1.5
-"""A heartbeat comes once a second: a mode that somebody else chose counts after so long."""
+"""Time [s] after which a foreign mode counts; a heartbeat comes once a second."""
 BELOW_M = 0.1
 """While it arms it is told a place below the ground: one above would be a take-off."""
 
@@ -26,7 +26,7 @@ class AutopilotConfig(FlightConfig):
     """How it is flown."""
 
     low_share: float = 0.15
-    """Of the battery's charge; less lasts for a landing."""
+    """Fraction of the battery's charge below which the vehicle lands."""
 
 
 class GuardedAutopilot(GuardedVehicle):
@@ -36,7 +36,7 @@ class GuardedAutopilot(GuardedVehicle):
     _config: AutopilotConfig
 
     def __init__(self, link: AutopilotLink, vehicle: Quadrotor, config: AutopilotConfig) -> None:
-        """On the ground, nothing known."""
+        """Start on the ground, with nothing known."""
         super().__init__(link, vehicle, config)
         self._streamed_s = self._strange_s = -math.inf
         self._since_deed_s = 0.0
@@ -63,7 +63,7 @@ class GuardedAutopilot(GuardedVehicle):
         )
 
     def _taken(self, autopilot: AutopilotKind | None, now_s: float) -> str:
-        """Which mode flies it, where that is not what the guard's state wants and was there once."""
+        """Return the mode that flies it instead of the guard's, if the guard's mode was there before; "" otherwise."""
         wanted = None
         if autopilot is not None:
             wanted = {Deed.TAKE_OFF: autopilot.guided, Deed.FOLLOW: autopilot.guided, Deed.HOLD: autopilot.guided}

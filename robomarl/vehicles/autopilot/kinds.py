@@ -1,7 +1,7 @@
-"""What autopilots that speak MAVLink call their modes, and what of their settings a flight depends on.
+"""Modes of the autopilots that speak MAVLink, and their settings on which a flight depends.
 
-Numbers are facts of the two interfaces: PX4's `custom_mode` has the main mode in bits 16 to 23 and the sub-mode in bits
-24 to 31 (px4_custom_mode.h); ArduPilot's is the number of the copter's mode.
+Numbers are facts of the two interfaces: PX4's `custom_mode` has the main mode in bits 16 to 23 and
+the sub-mode in bits 24 to 31 (px4_custom_mode.h); ArduPilot's is the number of the copter's mode.
 """
 
 from collections.abc import Callable, Mapping
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from robomarl.core.hardware.sections import CommandLossConfig
 
 Checks = Callable[[Mapping[str, float], CommandLossConfig], str]
-"""(parameters of the vehicle, what the vehicle file says) -> why it may not fly; "" where it may."""
+"""Function (parameters of the vehicle, vehicle file's rules for lost commands) -> why it may not fly; "" if it may."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class AutopilotKind:
     climbs_by_target: bool
     """Set-points take it off the ground; else a command does."""
     parameters: tuple[str, ...]
-    """What is read from it before it may fly."""
+    """Parameters that are read from the vehicle before it may fly."""
     check: Checks
 
     def mode_name(self, mode: int) -> str:
@@ -42,7 +42,9 @@ def px4_mode(main: int, sub: int = 0) -> int:
 
 
 def check_px4(said: Mapping[str, float], loss: CommandLossConfig) -> str:
-    """Whether PX4 lands by itself when this adapter is gone, as soon as the vehicle file says."""
+    """Return why PX4 would not land by itself without this adapter, or later than the vehicle file says; "" if it
+    would.
+    """
     action, lost_s, waits_s = (said[name] for name in PX4.parameters)
     if action != 4:
         return f"its COM_OBL_RC_ACT is {action:g}: without this adapter it would not land; set it to 4 (land)"
@@ -55,7 +57,7 @@ def check_px4(said: Mapping[str, float], loss: CommandLossConfig) -> str:
 
 
 def check_ardupilot(said: Mapping[str, float], loss: CommandLossConfig) -> str:
-    """Whether ArduPilot lands by itself when this adapter's heartbeats stop."""
+    """Return why ArduPilot would not land by itself when this adapter's heartbeats stop; "" if it would."""
     action, station = (said[name] for name in ARDUPILOT.parameters)
     if action != 5:
         return f"its FS_GCS_ENABLE is {action:g}: without this adapter it would not land; set it to 5 (land)"
@@ -93,10 +95,10 @@ ARDUPILOT = AutopilotKind(
     check=check_ardupilot,
 )
 AUTOPILOTS = {12: PX4, 3: ARDUPILOT}
-"""By MAV_AUTOPILOT."""
+"""Kinds of firmware by MAV_AUTOPILOT."""
 TYPES = {
     **{1: "a fixed wing", 2: "a quadrotor", 3: "a coaxial helicopter", 4: "a helicopter", 5: "an antenna tracker"},
     **{6: "a ground station", 10: "a rover", 11: "a boat", 12: "a submarine", 13: "a hexarotor", 14: "an octorotor"},
 }
-"""By MAV_TYPE."""
+"""Names of vehicles by MAV_TYPE."""
 QUADROTOR = 2

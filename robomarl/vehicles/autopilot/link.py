@@ -1,4 +1,4 @@
-"""`AutopilotLink`: what a flight needs of a wire to a vehicle with an autopilot. No ROS, no sockets."""
+"""`AutopilotLink`: interface of a wire to a vehicle with an autopilot. No ROS, no sockets."""
 
 import math
 from abc import ABC, abstractmethod
@@ -16,7 +16,7 @@ class AutopilotLink(ABC):
     """One connection."""
 
     clock: Callable[[], float]
-    """Steady [s]: what `heard_s` is measured by."""
+    """Steady clock [s], by which `heard_s` is measured."""
     where: str
     """For diagnostics."""
 
@@ -68,11 +68,11 @@ class AutopilotLink(ABC):
 
     @abstractmethod
     def poll(self) -> None:
-        """Read what has come; send what is due."""
+        """Read new messages and send those that are due."""
 
     @abstractmethod
     def target(self, reference: Reference) -> None:
-        """Track a reference; it counts as the proof that somebody is there, too."""
+        """Track a reference; it also proves that the adapter is alive."""
 
     @abstractmethod
     def set_mode(self, mode: int) -> None:
@@ -80,7 +80,7 @@ class AutopilotLink(ABC):
 
     @abstractmethod
     def arm(self, wanted: bool) -> None:
-        """Ask for it; the vehicle's status says what came of it."""
+        """Ask the vehicle to arm or disarm; its status shows the result."""
 
     @abstractmethod
     def kill(self) -> None:

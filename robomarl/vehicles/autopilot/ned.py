@@ -68,7 +68,7 @@ def from_odometry(frames: tuple[int, int], parts: Estimate) -> Estimate:
 
 
 def to_odometry(estimate: Estimate) -> Estimate:
-    """The numbers of an ODOMETRY message whose velocity is the body's: inverse of `from_odometry`."""
+    """Return the numbers of an ODOMETRY message with a velocity in the body frame: inverse of `from_odometry`."""
     ned = to_ned(estimate)
     return ned._replace(vel_m_s=rotate(quat_conjugate(ned.quat_wxyz), ned.vel_m_s))
 
@@ -76,7 +76,7 @@ def to_odometry(estimate: Estimate) -> Estimate:
 def to_target(
     pos_m: np.ndarray, vel_m_s: np.ndarray, accel_m_s2: np.ndarray, yaw_rad: np.ndarray, rate: np.ndarray
 ) -> NedTarget:
-    """A reference in ENU, its yaw counter-clockwise from east, as it is sent."""
+    """Return a reference in ENU, its yaw counter-clockwise from east, in the terms in which it is sent."""
     turns = np.asarray(rate, float)
     return NedTarget(swap_world(pos_m), swap_world(vel_m_s), swap_world(accel_m_s2), swap_yaw(yaw_rad), -turns)
 
@@ -87,5 +87,5 @@ def from_target(target: NedTarget) -> tuple[np.ndarray, np.ndarray, np.ndarray, 
 
 
 def force_from_frd(force_m_s2: np.ndarray) -> np.ndarray:
-    """What an accelerometer feels, FRD, in FLU."""
+    """Return the specific force of an accelerometer, given in FRD, in FLU."""
     return swap_body(force_m_s2)

@@ -1,4 +1,4 @@
-"""`AutopilotState`: what one vehicle has said of itself, whatever wire carries it. No ROS, no sockets.
+"""`AutopilotState`: one vehicle's reports on itself, over any wire. No ROS, no sockets.
 
 Times are those of the link's clock.
 """
@@ -38,11 +38,11 @@ class AutopilotState:
     """Why a vehicle that has said nothing is not fit."""
 
     def __init__(self, system: int, loss: CommandLossConfig) -> None:
-        """Nothing heard.
+        """Start without a message.
 
         Args:
             system: MAV_SYS_ID that is expected; 0: any.
-            loss: what the vehicle file says of lost commands.
+            loss: the vehicle file's rules for lost commands.
         """
         self.system, self._loss = system, loss
         self.sample: StateSample | None = None
@@ -53,7 +53,7 @@ class AutopilotState:
         self.landed = 0
         """MAV_LANDED_STATE; 0: it has not said."""
         self.volts, self.share, self.charge = math.nan, math.nan, 0
-        """Of the battery; NaN and 0: it has not said."""
+        """Voltage, charge and charge state of the battery; NaN and 0: not reported."""
         self.parameters: dict[str, float] = {}
         self.refusal = self.text = ""
         self.clocks = ClockMatch()
@@ -100,11 +100,11 @@ class AutopilotState:
             self.refused += 1
 
     def is_sound(self, what: str, parts: Estimate | Iterable[float]) -> bool:
-        """Whether what a message says can be meant; counted and named where not, and its sender ages.
+        """Return True if a message's numbers are sound; otherwise count and name it, and its sender ages.
 
         Args:
             what: name of the message.
-            parts: an estimate as it came, in whatever frames, or numbers.
+            parts: an estimate as received, in any frames, or numbers.
         """
         why = fault_in_estimate(parts) if isinstance(parts, Estimate) else fault_of(parts, "a number")
         self.refused += bool(why)
@@ -125,5 +125,5 @@ class AutopilotState:
 
 
 def share_of(charge: float) -> float:
-    """The charge of a battery from 0 to 1; NaN for what says that it is not known."""
+    """Return the charge of a battery from 0 to 1; NaN for a value that means unknown."""
     return charge if 0 <= charge <= 1 else math.nan

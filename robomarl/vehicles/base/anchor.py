@@ -23,32 +23,32 @@ APART_S = 0.2
 SLEW_M_S, SLEW_RAD_S = 0.1, 0.3
 """How fast the wheels' frame is corrected."""
 JUMP_M, JUMP_RAD = 0.2, 0.35
-"""Larger corrections are taken over at rest only: two robots are not nearer, and what flips, flips by more."""
+"""Corrections above these [m, rad] are taken over at rest only: two robots are not nearer, and a flip is larger."""
 RESTS_M_S, RESTS_RAD_S = 0.02, 0.1
-"""At rest."""
+"""Speeds [m/s, rad/s] below which the base counts as at rest."""
 
 
 class PlanarPose(NamedTuple):
-    """Of one frame in another, in the plane."""
+    """Pose of one frame in another, in the plane."""
 
     x_m: float
     y_m: float
     yaw_rad: float
 
     def then(self, inner: "PlanarPose") -> "PlanarPose":
-        """Of a frame that lies so in this one."""
+        """Return the pose of a frame that has the pose `inner` in this one."""
         c, s = math.cos(self.yaw_rad), math.sin(self.yaw_rad)
         x, y = self.x_m + c * inner.x_m - s * inner.y_m, self.y_m + s * inner.x_m + c * inner.y_m
         return PlanarPose(x, y, float(wrapped(self.yaw_rad + inner.yaw_rad)))
 
     def inverse(self) -> "PlanarPose":
-        """Of the outer frame in the inner one."""
+        """Return the pose of the outer frame in the inner one."""
         c, s = math.cos(self.yaw_rad), math.sin(self.yaw_rad)
         return PlanarPose(-c * self.x_m - s * self.y_m, s * self.x_m - c * self.y_m, -self.yaw_rad)
 
 
 def planar(pos_m: np.ndarray, quat: np.ndarray) -> PlanarPose:
-    """Of a pose in space what lies in the plane."""
+    """Return the part of a pose in space that lies in the plane."""
     return PlanarPose(float(pos_m[0]), float(pos_m[1]), float(yaw_of(quat)))
 
 
@@ -63,7 +63,7 @@ class MapAnchor:
         """
         self._now, self._wanted = anchor, anchor
         self.free = True
-        """Nobody commands the robot, or an operator has looked: what localization says counts, however far it is."""
+        """True if the robot is not commanded, or an operator has looked: localization counts at any distance."""
         self._history: deque[tuple[float, PlanarPose]] = deque()
         self._stamp_s = -math.inf
 

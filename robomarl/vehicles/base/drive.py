@@ -1,11 +1,12 @@
-"""`BaseDrive`: accelerations become the twist that a base is to have. No ROS, no clock.
+"""`BaseDrive`: turns accelerations into the twist of a base. No ROS, no clock.
 
-The reference is a twist that is advanced by each command. A differential drive's command is the acceleration of a point
-in front of its axle, and the twist follows by feedback linearization (De Luca, Oriolo, Vendittelli, 2001:
-`robomarl.core.filter.model.look_ahead`); an omnidirectional base makes its acceleration with its centre. As with
-references of position (`conversion.reference`) it forgets towards what is measured and leads it by a bounded
-difference: a base that is held does not wind up. Where a wheel would be faster than it can, the whole twist is slower
-by one factor.
+The reference is a twist that is advanced by each command. A differential drive's command is the
+acceleration of a point in front of its axle, and the twist follows by feedback linearization (De
+Luca, Oriolo, Vendittelli, 2001: `robomarl.core.filter.model.look_ahead`). An omnidirectional base
+makes its acceleration with its centre. As with references of position (`conversion.reference`), the
+reference decays towards the measured twist and leads it by a bounded difference: a base that is
+held does not wind up. If a wheel would exceed its speed, the whole twist is slowed down by one
+factor.
 """
 
 import math
@@ -28,7 +29,7 @@ from robomarl.vehicles.conversion.wheels import (
 
 @dataclass(frozen=True)
 class TwistLead:
-    """How far the reference may be from what is measured."""
+    """Largest distance of the reference from the measured twist."""
 
     forget_s: float = 1.0
     """How fast it goes back."""
@@ -42,7 +43,7 @@ class BaseDrive:
     """Memory of the twist that was sent last."""
 
     def __init__(self, vehicle: DifferentialDrive | OmniRobot, lead: TwistLead = TwistLead()) -> None:
-        """At rest."""
+        """Start at rest."""
         self._vehicle, self._lead = vehicle, lead
         self._most = np.array([lead.vel_m_s, lead.vel_m_s, lead.yaw_rate_rad_s])
         drives = isinstance(vehicle, DifferentialDrive)
@@ -51,7 +52,7 @@ class BaseDrive:
         self._yaw_rad = 0.0
 
     def rest(self) -> np.ndarray:
-        """The twist that stops; what was commanded is forgotten."""
+        """Return the twist that stops; forget earlier commands."""
         self._twist = None
         return np.zeros(3)
 

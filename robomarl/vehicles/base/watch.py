@@ -1,7 +1,8 @@
-"""What a base does now: it drives only while everything is there that driving needs. No ROS, no clock.
+"""State of a base: it drives only while all conditions for driving hold. No ROS, no clock.
 
-A base that stops is at rest: unlike a vehicle in the air (`adapters.guard`) nothing has to be led to the ground, so the
-state follows from what is seen now, and only an operator's stop is remembered.
+A base that stops is at rest. Unlike a vehicle in the air (`vehicles.guard`) it need not be led to
+the ground, so the state follows from present observations, and only an operator's stop is
+remembered.
 """
 
 from dataclasses import dataclass
@@ -10,12 +11,12 @@ from typing import NamedTuple
 
 
 class BaseState(StrEnum):
-    """What the base does."""
+    """State of the base."""
 
     WAITING = "WAITING"
     """Something is missing: it is told to stop if it was driving."""
     READY = "READY"
-    """Nobody commands it: likewise."""
+    """No node commands it: it is told to stop if it was driving."""
     DRIVING = "DRIVING"
     """It follows commands."""
     STOPPED = "STOPPED"
@@ -24,31 +25,31 @@ class BaseState(StrEnum):
 
 @dataclass(frozen=True)
 class BaseRules:
-    """How long to go on without what one needs."""
+    """Time limits without an input."""
 
     stop_after_s: float
-    """Of the vehicle file's `on_command_loss`."""
+    """Time limit without a command [s], from the vehicle file's `on_command_loss`."""
     odom_s: float = 0.5
-    """A base whose odometry was not heard for so long is silent."""
+    """Time [s] without odometry after which a base is silent."""
     pose_s: float = 0.5
-    """Without an estimate in the map for so long it does not know where it is."""
+    """Time [s] without an estimate in the map after which a base does not know its position."""
 
 
 class BaseSighted(NamedTuple):
-    """What is so at one moment."""
+    """Observations at one moment."""
 
     command_age_s: float
-    """Since the last command that counts."""
+    """Time since the last command that counts [s]."""
     odom_age_s: float
-    """Since the base was last heard."""
+    """Time since the last message of the base [s]."""
     pose_age_s: float
-    """Since the last estimate in the map."""
+    """Time since the last estimate in the map [s]."""
     pressed: bool = False
     """The E-stop."""
     stopped: bool = False
     """An operator stopped this base, and did not reset it."""
     unfit: str = ""
-    """Battery, another who commands, a jump of the map; "" where it may drive."""
+    """Reason not to drive: battery, another node that commands, a jump of the map; "" if it may drive."""
 
 
 def watched(seen: BaseSighted, rules: BaseRules) -> tuple[BaseState, str]:

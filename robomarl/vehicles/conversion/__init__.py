@@ -1,1 +1,1 @@
-"""From our terms (ENU, FLU, wxyz, an acceleration and a yaw rate) to those of vehicles, and back. No ROS here."""
+"""Conversion of our terms (ENU, FLU, wxyz, acceleration and yaw rate) to those of vehicles, and back. No ROS here."""

@@ -1,7 +1,9 @@
-"""An acceleration and a heading become an attitude and a thrust; the thrust becomes what an autopilot's motors get.
+"""Conversion of acceleration and heading to attitude and thrust, and of thrust to an autopilot's
+throttle.
 
-The body's z axis lies along the specific force a + g; its x axis stays in the vertical plane of the heading, so that
-the yaw of `frames.roll_pitch_yaw` is the heading (the construction of PX4's `bodyzToAttitude`).
+The body's z axis lies along the specific force a + g; its x axis stays in the vertical plane of the
+heading, so that the yaw of `frames.roll_pitch_yaw` is the heading (the construction of PX4's
+`bodyzToAttitude`).
 """
 
 import math
@@ -87,7 +89,7 @@ class ThrustMap:
             raise ValueError(f"{self}: full_thrust_n and full_v must be above 0, curve from 0 to 1")
 
     def throttle(self, thrust_n: float, volts: float | None = None) -> float:
-        """From 0 to 1, for a thrust that is limited to what the battery allows now.
+        """Return the throttle, from 0 to 1, for a thrust that is limited to the maximum of the battery now.
 
         Raises:
             ValueError: the map needs a voltage, and there is none.
@@ -108,7 +110,7 @@ class ThrustMap:
         return self.thrust_n(1.0, volts)
 
     def scaled_to_hover(self, throttle: float, mass_kg: float, volts: float | None = None) -> "ThrustMap":
-        """The map whose throttle in a hover is that: what was measured in flight replaces what the file says."""
+        """Return the map with this throttle in a hover: the value measured in flight replaces that of the file."""
         made = replace(self, full_thrust_n=1.0).thrust_n(throttle, volts)
         return replace(self, full_thrust_n=mass_kg * GRAVITY_M_S2 / max(made, _LEAST))
 

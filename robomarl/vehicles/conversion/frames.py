@@ -18,17 +18,17 @@ _FLU_TO_FRD = np.array([0.0, 1.0, 0.0, 0.0])
 
 
 def swap_world(vector: np.ndarray) -> np.ndarray:
-    """[..., 3] ENU to NED; the same takes NED to ENU."""
+    """Convert [..., 3] from ENU to NED, or from NED to ENU."""
     return np.stack([vector[..., 1], vector[..., 0], -vector[..., 2]], -1)
 
 
 def swap_body(vector: np.ndarray) -> np.ndarray:
-    """[..., 3] FLU to FRD; the same takes FRD to FLU."""
+    """Convert [..., 3] from FLU to FRD, or from FRD to FLU."""
     return np.stack([vector[..., 0], -vector[..., 1], -vector[..., 2]], -1)
 
 
 def swap_attitude(quat: np.ndarray) -> np.ndarray:
-    """[..., 4] wxyz, FLU in ENU to FRD in NED; the same takes it back.
+    """Convert [..., 4] wxyz from FLU in ENU to FRD in NED, or back.
 
     The sign is that of w >= 0: q and -q are one attitude.
     """
@@ -37,7 +37,7 @@ def swap_attitude(quat: np.ndarray) -> np.ndarray:
 
 
 def swap_estimate(estimate: Estimate) -> Estimate:
-    """A whole state from ENU and FLU to NED and FRD; the same takes it back."""
+    """Convert a whole state from ENU and FLU to NED and FRD, or back."""
     return Estimate(
         swap_world(estimate.pos_m),
         swap_attitude(estimate.quat_wxyz),
@@ -47,7 +47,7 @@ def swap_estimate(estimate: Estimate) -> Estimate:
 
 
 def swap_yaw(yaw_rad: np.ndarray | float) -> np.ndarray:
-    """A heading, counter-clockwise from east, as clockwise from north [rad, -pi to pi]; the same takes it back."""
+    """Convert a heading from counter-clockwise from east to clockwise from north [rad, -pi to pi], or back."""
     return wrapped(math.pi / 2 - np.asarray(yaw_rad))
 
 
@@ -62,7 +62,7 @@ def wxyz(quat: np.ndarray) -> np.ndarray:
 
 
 def wrapped(angle_rad: np.ndarray | float) -> np.ndarray:
-    """The same angle from -pi (included) to pi."""
+    """Return the angle wrapped to the interval from -pi (included) to pi."""
     return (np.asarray(angle_rad) + math.pi) % (2 * math.pi) - math.pi
 
 

@@ -1,12 +1,14 @@
-"""Mistakes of frames and units that data of a vehicle show by themselves, before anybody flies them.
+"""Mistakes of frames and units that data of a vehicle show by themselves, before its first flight.
 
-Every mistake here is a function that undoes it. A track as it came and a track with each mistake undone are measured
-by the same four laws: velocity is the change of position, the rates are the change of attitude, what the accelerometer
-feels is acceleration less gravity, a multirotor in the air is pushed along its own z axis. Where the track as it came
-breaks a law and the track with one mistake undone breaks none, that mistake is named.
+Every mistake here is a function that undoes it. A track as received and a track with each mistake
+undone are measured by four laws: velocity is the change of position, the rates are the change of
+attitude, an accelerometer measures acceleration less gravity, a multirotor in the air is pushed
+along its own z axis. If the received track breaks a law and the track with one mistake undone
+breaks none, that mistake is named.
 
-What the data can't show is said too: a vehicle that stands still shows no law but gravity's, and that only with its
-accelerometer. Position, velocity and attitude of a mirrored world obey all laws until a gyroscope is beside them.
+Limits of the data are reported too: a vehicle at rest shows no law but gravity's, and that only
+with its accelerometer. Position, velocity and attitude of a mirrored world obey all laws until a
+gyroscope is beside them.
 """
 
 from collections.abc import Callable
@@ -21,11 +23,11 @@ from robomarl.core.types import GRAVITY_M_S2
 from robomarl.vehicles.conversion.frames import swap_attitude, swap_body, swap_world, wxyz
 
 KEEPS = 0.25
-"""A law is kept by a track whose error is below this share of the motion."""
+"""Error as a fraction of the motion, below which a track keeps a law."""
 BREAKS = 0.5
-"""And broken by one whose error is above this one."""
+"""Error as a fraction of the motion, above which a track breaks a law."""
 CALM_S = 0.2
-"""Noise is averaged over so long; a track must be some times longer."""
+"""Time [s] over which noise is averaged; a track must be some times longer."""
 MOVES_M_S = 0.15
 """An axis that is slower (root of the mean square) shows no law of velocities."""
 TURNS_RAD_S = 0.15
@@ -36,7 +38,7 @@ PUSHED_M_S2 = 0.7
 
 @dataclass(frozen=True)
 class StateTrack:
-    """What a vehicle said of itself over a few seconds, as it would be flown: ENU, FLU, wxyz, SI."""
+    """A vehicle's reports on itself over a few seconds, as they would be flown: ENU, FLU, wxyz, SI."""
 
     time_s: np.ndarray
     """[T] rising."""
@@ -51,11 +53,11 @@ class StateTrack:
     force_m_s2: np.ndarray | None = None
     """[T, 3] body: specific force, of the accelerometer; None without. At rest it is (0, 0, +9.81)."""
     flies: bool = False
-    """A multirotor in the air: what pushes it is its rotors."""
+    """True for a multirotor in the air, which its rotors push."""
 
 
 class Findings(NamedTuple):
-    """What a track shows."""
+    """Findings from a track."""
 
     problem: str
     """One sentence; "" where nothing is wrong."""
@@ -72,7 +74,7 @@ VELOCITY, RATES, GRAVITY, PUSH = (
 
 
 def judged(track: StateTrack) -> Findings:
-    """What is wrong with a track, named where one mistake explains it."""
+    """Return the problem of a track, with the name of a mistake that explains it."""
     came = errors(track)
     unjudged = tuple(law + _axes(np.isnan(error)) for law, error in came.items() if np.isnan(error).any())
     broken = [law + _axes(error > BREAKS) for law, error in came.items() if (error > BREAKS).any()]
@@ -87,8 +89,7 @@ def judged(track: StateTrack) -> Findings:
 
 
 def errors(track: StateTrack) -> dict[str, np.ndarray]:
-    """By law [axes]: root of the mean square of its error over that of the motion; NaN where the track can't show
-    it."""
+    """Return the root-mean-square error over that of the motion, by law [axes]; NaN if the track can't show it."""
     calm = partial(smoothed, track.time_s)
     moved = calm(_rate(track.time_s, track.pos_m))
     felt = calm(_rate(track.time_s, track.vel_m_s)) + np.array([0.0, 0.0, GRAVITY_M_S2])
@@ -108,9 +109,10 @@ def errors(track: StateTrack) -> dict[str, np.ndarray]:
 
 
 def _left(came: dict[str, np.ndarray], undone: dict[str, np.ndarray]) -> float:
-    """The worst share after a mistake was undone; infinite where that hides what was broken instead of mending it.
+    """Return the worst fraction after a mistake was undone; infinite if that hides a broken law instead of
+    fixing it.
 
-    Rates are let off: those of a vehicle that hardly turns are seen in degrees, and not in radians.
+    Rates are exempt: those of a vehicle that hardly turns are seen in degrees, and not in radians.
     """
     hidden = [(came[law] > BREAKS) & np.isnan(undone[law]) for law in came if law != RATES]
     shares = np.concatenate(list(undone.values()))
@@ -146,8 +148,9 @@ def _rate(time_s: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def _shares(said: np.ndarray, true: np.ndarray, least: float) -> np.ndarray:
-    """Of each axis that moves, error over motion. What is said counts as motion too: degrees are seen where little
-    turns."""
+    """Return error over motion of each axis that moves. Reported values count as motion too, so that degrees are
+    noticed when little turns.
+    """
     motion, error = _mean_size(true), _mean_size(said - true)
     moves = np.maximum(motion, _mean_size(said)) >= least
     return np.where(moves, error / np.maximum(motion, least), np.nan)
@@ -202,4 +205,4 @@ MISTAKES: dict[str, Callable[[StateTrack], StateTrack]] = {
     "the velocity is in the body frame and read as in the world": _to_world,
     "positions are in millimetres and read as metres": lambda t: replace(t, pos_m=t.pos_m / 1000),
 }
-"""What undoes each."""
+"""Functions that undo each mistake."""

@@ -1,12 +1,15 @@
-"""An acceleration and a yaw rate become a reference of position, velocity, acceleration and heading.
+"""Conversion of an acceleration and a yaw rate to a reference of position, velocity, acceleration and
+heading.
 
-Vehicles that track positions add their own acceleration, gains times (reference - state). Two things keep that from
-flying a place that nobody commanded. The reference forgets: it goes back to the estimate with a time constant, so that
-what the command did long ago does not pull. And it leads by a bounded distance only, whatever holds the vehicle back.
+Vehicles that track positions add their own acceleration, gains times (reference - state). Two
+measures keep them from flying to a place that was not commanded. The reference decays: it returns
+to the estimate with a time constant, so that old commands do not pull. And it leads by a bounded
+distance only, for any force that holds the vehicle back.
 
     v_ref' = a + (v - v_ref) / T        p_ref' = v_ref + (p - p_ref) / T
 
-A steady disturbance d leaves v_ref - v = -T d and p_ref - p = -T^2 d: the vehicle's own gains work against it.
+A steady disturbance d leaves v_ref - v = -T d and p_ref - p = -T^2 d: the vehicle's own gains work
+against it.
 """
 
 import math
@@ -38,7 +41,7 @@ class Lead:
 
 
 class Reference(NamedTuple):
-    """What a vehicle is to track, all in the world frame (ENU)."""
+    """Reference for a vehicle to track, all in the world frame (ENU)."""
 
     pos_m: np.ndarray
     """[3]."""
@@ -47,12 +50,12 @@ class Reference(NamedTuple):
     accel_m_s2: np.ndarray
     """[3] without gravity: 0 hovers."""
     yaw_rad: float
-    """From -pi to pi."""
+    """Heading from -pi to pi."""
     yaw_rate_rad_s: float
 
 
 def reference_at(own: Estimate) -> Reference:
-    """Where the vehicle is, with the velocity that it has: before the first command.
+    """Return the reference before the first command: the vehicle's position and velocity.
 
     Raises:
         ValueError: the estimate is not finite.
@@ -92,13 +95,13 @@ def advanced(before: Reference, command: np.ndarray, own: Estimate, dt_s: float,
 
 
 def shortened(vector: np.ndarray, most: float) -> np.ndarray:
-    """[3] in the same direction, no longer than that."""
+    """Return the vector [3] in its direction, no longer than `most`."""
     size = float(np.linalg.norm(vector))
     return vector if size <= most else vector * (most / size)
 
 
 def check_finite(what: str, *arrays: np.ndarray) -> None:
-    """Refuse what is not a number.
+    """Reject arrays that are not finite.
 
     Raises:
         ValueError: an element is NaN or infinite.

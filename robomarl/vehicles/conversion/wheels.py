@@ -17,7 +17,7 @@ class DifferentialBase:
     """Two wheels on one axle: left, right."""
 
     def __init__(self, config: DriveConfig) -> None:
-        """Of a vehicle file."""
+        """Take the configuration of a vehicle file."""
         self._config = config
 
     def wheels(self, twist: np.ndarray) -> np.ndarray:
@@ -39,7 +39,7 @@ class OmniBase:
     """Three or more wheels that each drive across the direction in which they are."""
 
     def __init__(self, config: OmniWheelConfig) -> None:
-        """Of a vehicle file."""
+        """Take the configuration of a vehicle file."""
         angles = np.asarray(config.angles_rad)
         self._rows = np.stack([-np.sin(angles), np.cos(angles), np.full(len(angles), config.lever_m)], -1)
         self._inverse = np.linalg.pinv(self._rows)

@@ -31,7 +31,7 @@ class CrazyflieConfig(FlightConfig):
 
 
 class CrazyflieVehicle(VehicleLink, Protocol):
-    """What is needed of `CrazyflieLink`."""
+    """Interface of `CrazyflieLink` that is needed here."""
 
     status: PowerAndBits | None
 
@@ -55,7 +55,7 @@ class GuardedCrazyflie(GuardedVehicle):
     _config: CrazyflieConfig
 
     def __init__(self, link: CrazyflieVehicle, vehicle: Quadrotor, config: CrazyflieConfig) -> None:
-        """On the ground, nothing known."""
+        """Start on the ground, with nothing known."""
         super().__init__(link, vehicle, config)
         self._fed_s = -math.inf
         self._map = ThrustMap(4 * vehicle.rotors.max_thrust_n)
@@ -90,7 +90,7 @@ class GuardedCrazyflie(GuardedVehicle):
         return deed in REPEATED or self._was_not_heard(deed, now_s)
 
     def _was_not_heard(self, deed: Deed, now_s: float) -> bool:
-        """Whether the vehicle does not do what it was told once: the packet may be lost."""
+        """Return True if the vehicle does not do its deed although it was told once: the packet may be lost."""
         if now_s - self._told_s < UNHEARD_S or self._trusted is None:
             return False
         if deed is Deed.TAKE_OFF:

@@ -1,6 +1,7 @@
-"""`CrazyflieLink`: one Crazyflie behind cflib: what it says, and what it can be told. No ROS here.
+"""`CrazyflieLink`: one Crazyflie behind cflib: its messages and its commands. No ROS here.
 
-cflib calls back in a thread of its own; what it says is kept as frozen values that any thread may read.
+cflib calls back in a thread of its own; its data are kept as frozen values that any thread may
+read.
 """
 
 import importlib
@@ -25,12 +26,12 @@ from robomarl.vehicles.samples import ClockMatch, StateSample
 PROTOCOL = 12
 """Oldest version of CRTP that has the supervisor's port."""
 PLATFORM, VERSIONS, TYPE_NAME = 13, 1, 2
-"""Port, channel and command by which the firmware says what it flies; cflib itself does not ask for it."""
+"""Port, channel and command with which the firmware reports its type of vehicle; cflib itself does not ask for it."""
 UNNAMED = "it has not said what type of vehicle it is"
 STATE = ("x", "y", "z", "vx", "vy", "vz", "quat", "rateRoll", "ratePitch", "rateYaw")
 STATUS = ("pm.vbat", "pm.state", "supervisor.info")
 FORCE = ("acc.x", "acc.y", "acc.z")
-"""Of the accelerometer, in g, body frame; logged as 16-bit floats, beside the status."""
+"""Specific force of the accelerometer, in g, body frame; logged as 16-bit floats, beside the status."""
 STATUS_MS = 100
 MELLINGER = 2
 """`stabilizer.controller` that follows a full state."""
@@ -58,15 +59,15 @@ class CrazyflieLink:
     """One connection; it is opened again by `open` after it was lost."""
 
     clock: Callable[[], float]
-    """Steady [s]: what `heard_s` is measured by."""
+    """Steady clock [s], by which `heard_s` is measured."""
 
     def __init__(self, uri: str, mass_kg: float, period_s: float, cache: str = "", types: tuple[str, ...] = ()) -> None:
-        """Not open yet.
+        """Create the link without opening it.
 
         Args:
             uri: as cflib takes it.
-            mass_kg: what the vehicle's controller is to believe.
-            period_s: of state estimates.
+            mass_kg: mass that the vehicle's controller is to assume.
+            period_s: period of state estimates [s].
             cache: folder for tables of contents; none without it.
             types: names of the types of vehicles that it may be; any without them.
 
@@ -125,11 +126,11 @@ class CrazyflieLink:
         self._cf.commander.send_setpoint(float(roll), float(pitch), -math.degrees(yaw_rate_rad_s), pwm)
 
     def arm(self, wanted: bool) -> None:
-        """Ask for it; the status says what came of it."""
+        """Ask the vehicle to arm or disarm; its status shows the result."""
         self._cf.supervisor.send_arming_request(wanted)
 
     def take_off(self, height_m: float, duration_s: float) -> None:
-        """The vehicle climbs by itself to a height in the world, heading as it is."""
+        """Let the vehicle climb by itself to a height in the world, with its present heading."""
         self._cf.high_level_commander.takeoff(height_m, duration_s, yaw=None)
 
     def land(self, height_m: float, duration_s: float) -> None:
@@ -173,7 +174,7 @@ class CrazyflieLink:
             self.problem = f"its firmware lacks something: {error.args[0]}"
 
     def _prepare(self) -> str:
-        """Set what a full state needs and start the logs; returns why it can't fly."""
+        """Set the parameters for full states and start the logs; return why it can't fly."""
         version = self._cf.platform.get_protocol_version()
         if version < PROTOCOL:
             return f"it speaks version {version} of CRTP, {PROTOCOL} is needed: update its firmware"
@@ -190,7 +191,7 @@ class CrazyflieLink:
         return UNNAMED
 
     def _on_platform(self, packet: Any) -> None:
-        """What it says of itself; another type has another mass, other motors, other gains."""
+        """Check the vehicle's report of its type; another type has another mass, other motors, other gains."""
         if packet.channel != VERSIONS or not packet.data or packet.data[0] != TYPE_NAME or self.problem != UNNAMED:
             return
         name = bytes(packet.data[1:]).split(b"\0")[0].decode(errors="replace")

@@ -1,4 +1,4 @@
-"""`CrazyswarmLink`: one Crazyflie behind Crazyswarm2's server: what it says, and what it can be told."""
+"""`CrazyswarmLink`: one Crazyflie behind Crazyswarm2's server: its messages and its commands."""
 
 import math
 from collections.abc import Callable
@@ -26,7 +26,8 @@ MEND = "install ros-$ROS_DISTRO-crazyflie-interfaces, or build Crazyswarm2 in a 
 OLD_S = 0.2
 """Rates that are older don't count."""
 SINK_M, SINK_S = 0.1, 0.15
-"""On the ground motors stop at the end of a landing: there is no service that stops them, and does not lock."""
+"""Depth and duration of a landing on the ground, which stops motors at its end: no service stops them without a lock.
+"""
 RESTS_S = 3.0
 """A vehicle counts as flying for two seconds after its motors stopped."""
 
@@ -35,7 +36,7 @@ class CrazyswarmLink:
     """One vehicle."""
 
     clock: Callable[[], float]
-    """Steady [s]: what `heard_s` is measured by."""
+    """Steady clock [s], by which `heard_s` is measured."""
 
     def __init__(self, node: Node, address: RosAddress) -> None:
         """Not open yet.
@@ -92,7 +93,7 @@ class CrazyswarmLink:
         self._heard, self._clients = [], {}
 
     def poll(self) -> None:
-        """Read what has come; look who else is there."""
+        """Read new messages, and look for other nodes on the topics."""
         now_s = self.clock()
         for take, mailbox in self._heard:
             for message, _ in mailbox.take():
@@ -124,11 +125,11 @@ class CrazyswarmLink:
         """Nothing: full states only."""
 
     def arm(self, wanted: bool) -> None:
-        """Ask for it; the status says what came of it."""
+        """Ask the vehicle to arm or disarm; its status shows the result."""
         self._call(topics.ARM, arm=wanted)
 
     def take_off(self, height_m: float, duration_s: float) -> None:
-        """The vehicle climbs by itself to a height in the world, heading as it is."""
+        """Let the vehicle climb by itself to a height in the world, with its present heading."""
         self._down_s = -math.inf
         self._call(topics.TAKE_OFF, height=float(height_m), duration=_duration(duration_s))
 

@@ -1,4 +1,4 @@
-"""Where vehicles that speak MAVLink are found: udp://HOST:PORT of a vehicle that listens, udpin://HOST:PORT of ours."""
+"""Addresses of vehicles that speak MAVLink: udp://HOST:PORT of a listening vehicle, udpin://HOST:PORT of our own port."""
 
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlparse
@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urlparse
 from robomarl.core.config import UserError
 
 SIM_PORT, SIM_VEHICLE_PORT = 14540, 14580
-"""Where PX4's simulated vehicles send to, and from where."""
+"""Ports to which, and from which, PX4's simulated vehicles send."""
 
 
 class Address(NamedTuple):
@@ -17,23 +17,23 @@ class Address(NamedTuple):
     listens: bool
     """We do, and the vehicle sends first."""
     system: int
-    """MAV_SYS_ID of the vehicle; 0: whoever answers first."""
+    """MAV_SYS_ID of the vehicle; 0: the first one that answers."""
 
 
 def simulated_uri(index: int, domain_id: int) -> str:
-    """Of a simulated vehicle: loopback addresses of their own for each ROS domain, so that rehearsals don't meet."""
+    """Return the URI of a simulated vehicle: a loopback address for each ROS domain, so that rehearsals do not meet."""
     return f"udpin://127.79.{domain_id}.{index + 1}:{SIM_PORT}?system={index + 1}"
 
 
 def address_of(uri: str, name: str) -> Address:
-    """What a URI says.
+    """Return the address in a URI.
 
     Args:
-        uri: of the fleet file.
+        uri: URI in the fleet file.
         name: the robot.
 
     Raises:
-        UserError: it is not one of a MAVLink vehicle.
+        UserError: it is not the URI of a MAVLink vehicle.
     """
     found = urlparse(uri)
     try:

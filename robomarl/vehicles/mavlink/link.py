@@ -1,6 +1,7 @@
-"""`MavlinkLink`: one vehicle behind a UDP socket: what it says, and what it can be told. No ROS, no threads.
+"""`MavlinkLink`: one vehicle behind a UDP socket: its messages and its commands. No ROS, no threads.
 
-`poll` reads what has come and sends what is due: heartbeats, time, requests for streams and parameters.
+`poll` reads new messages and sends those that are due: heartbeats, time, requests for streams and
+parameters.
 """
 
 import importlib
@@ -37,12 +38,12 @@ class MavlinkLink(AutopilotLink):
     state: VehicleState
 
     def __init__(self, address: Address, period_s: float, loss: CommandLossConfig) -> None:
-        """Not open yet.
+        """Create the link without opening it.
 
         Args:
-            address: where the vehicle is.
-            period_s: of state estimates.
-            loss: what the vehicle file says of lost commands.
+            address: address of the vehicle.
+            period_s: period of state estimates [s].
+            loss: the vehicle file's rules for lost commands.
 
         Raises:
             UserError: pymavlink is not installed.
@@ -79,7 +80,7 @@ class MavlinkLink(AutopilotLink):
             self._socket = None
 
     def poll(self) -> None:
-        """Read what has come; send what is due."""
+        """Read new messages and send those that are due."""
         if self._socket is None:
             return
         now_s = self.clock()
@@ -97,7 +98,7 @@ class MavlinkLink(AutopilotLink):
             self._request(now_s)
 
     def target(self, reference: Reference) -> None:
-        """Track a reference; it counts as the proof that somebody is there, too."""
+        """Track a reference; it also proves that the adapter is alive."""
         ned = to_target(
             reference.pos_m,
             reference.vel_m_s,
@@ -117,7 +118,7 @@ class MavlinkLink(AutopilotLink):
             self._command(DO_SET_MODE, CUSTOM, *autopilot.set_mode(mode))
 
     def arm(self, wanted: bool) -> None:
-        """Ask for it; the next heartbeat says what came of it."""
+        """Ask the vehicle to arm or disarm; its next heartbeat shows the result."""
         self._command(ARM_DISARM, float(wanted))
 
     def kill(self) -> None:

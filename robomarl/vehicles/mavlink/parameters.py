@@ -5,7 +5,7 @@ import struct
 from robomarl.vehicles.autopilot.kinds import ARDUPILOT, AutopilotKind
 
 LETTERS = {1: "B", 2: "b", 3: "H", 4: "h", 5: "I", 6: "i"}
-"""By MAV_PARAM_TYPE of integers; 9 is a float."""
+"""Format letters by MAV_PARAM_TYPE of integers; 9 is a float."""
 REAL = 9
 
 

@@ -1,6 +1,7 @@
-"""`VehicleState`: what the messages of one vehicle mean. No socket, no ROS.
+"""`VehicleState`: meaning of the messages of one vehicle. No socket, no ROS.
 
-Times are those of the link's clock. A message of MAVLink is any object with the fields of its definition.
+Times are those of the link's clock. A message of MAVLink is any object with the fields of its
+definition.
 """
 
 import math
@@ -30,11 +31,11 @@ class VehicleState(AutopilotState):
     silent = "no HEARTBEAT of it yet"
 
     def __init__(self, system: int, loss: CommandLossConfig) -> None:
-        """Nothing heard.
+        """Start without a message.
 
         Args:
             system: MAV_SYS_ID that is expected; 0: any.
-            loss: what the vehicle file says of lost commands.
+            loss: the vehicle file's rules for lost commands.
         """
         super().__init__(system, loss)
         self.odometry_s = -math.inf
@@ -95,7 +96,7 @@ class VehicleState(AutopilotState):
         self._attitude = message
 
     def _on_position(self, message: Any, now_s: float) -> None:
-        """In place of ODOMETRY; there is no reset counter in it."""
+        """Read an estimate in place of ODOMETRY; it has no reset counter."""
         turned = self._attitude
         if turned is None or now_s - self.odometry_s < FRESH_S:
             return

@@ -1,4 +1,4 @@
-"""`MavrosLink`: one vehicle behind MAVROS: what it says, and what it can be told."""
+"""`MavrosLink`: one vehicle behind MAVROS: its messages and its commands."""
 
 import math
 from collections.abc import Callable
@@ -21,9 +21,9 @@ from robomarl.vehicles.ros_wire import RosWire, check_types
 
 MEND = "install ros-$ROS_DISTRO-mavros-msgs and source the distribution"
 LOCAL_NED = 1
-"""`coordinate_frame` of a PositionTarget; its numbers are in ENU all the same."""
+"""`coordinate_frame` of a PositionTarget; its numbers are in ENU nevertheless."""
 ASK_S = 1.0
-"""What was not answered is asked again so often."""
+"""Interval [s] between requests that were not answered."""
 INTEGER, REAL = 2, 3
 """ParameterType."""
 
@@ -34,12 +34,12 @@ class MavrosLink(AutopilotLink):
     state: MavrosState
 
     def __init__(self, node: Node, address: RosAddress, loss: CommandLossConfig) -> None:
-        """Not open yet.
+        """Create the link without opening it.
 
         Args:
             node: subscribes, publishes, calls; an executor has to spin it.
             address: namespace of MAVROS.
-            loss: what the vehicle file says of lost commands.
+            loss: the vehicle file's rules for lost commands.
 
         Raises:
             UserError: mavros_msgs is not installed.
@@ -66,7 +66,7 @@ class MavrosLink(AutopilotLink):
         self._heard, self._clients, self._target = [], {}, None
 
     def poll(self) -> None:
-        """Read what has come; ask who the vehicle is, and what it does when nobody commands it."""
+        """Read new messages; ask for the vehicle's identity, and for its parameters on lost commands."""
         now_s = self.clock()
         for kind, mailbox in self._heard:
             for message, _ in mailbox.take():
@@ -79,7 +79,7 @@ class MavrosLink(AutopilotLink):
             self._ask()
 
     def target(self, reference: Reference) -> None:
-        """Track a reference; it counts as the proof that somebody is there, too."""
+        """Track a reference; it also proves that the adapter is alive."""
         if self._target is None:
             return
         message = message_class(topics.TARGET.type)(coordinate_frame=LOCAL_NED)
@@ -99,7 +99,7 @@ class MavrosLink(AutopilotLink):
             self._call(topics.SET_MODE, lambda answer: self.state.mode_answer(answer.mode_sent), custom_mode=name)
 
     def arm(self, wanted: bool) -> None:
-        """Ask for it; the next state says what came of it."""
+        """Ask the vehicle to arm or disarm; its next state shows the result."""
         self._call(topics.ARMING, lambda answer: self.state.armed_answer(answer.success, answer.result), value=wanted)
 
     def kill(self) -> None:

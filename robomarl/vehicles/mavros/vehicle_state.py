@@ -1,4 +1,4 @@
-"""`MavrosState`: what MAVROS says of one vehicle. No ROS here: a message is any object with its fields."""
+"""`MavrosState`: MAVROS's reports on one vehicle. No ROS here: a message is any object with its fields."""
 
 import math
 from collections.abc import Callable
@@ -37,7 +37,7 @@ class MavrosState(AutopilotState):
         }
 
     def informed(self, vehicles: list[Any]) -> None:
-        """What VehicleInfoGet answered: who the vehicle is."""
+        """Note the answer of VehicleInfoGet: the identity of the vehicle."""
         if not vehicles or not self.note_system(vehicles[0].sysid):
             return
         found = vehicles[0]
@@ -47,11 +47,11 @@ class MavrosState(AutopilotState):
         self.note("firmware", "" if known else f"its MAV_AUTOPILOT is {found.autopilot}; PX4 and ArduPilot are flown")
 
     def armed_answer(self, success: bool, result: int) -> None:
-        """What CommandBool answered."""
+        """Note the answer of CommandBool."""
         self.answered(ARM_DISARM, 0 if success else result or 1)
 
     def mode_answer(self, sent: bool) -> None:
-        """What SetMode answered: only whether it was sent."""
+        """Note the answer of SetMode, which only tells if the request was sent."""
         self.answered(DO_SET_MODE, 0 if sent else 4)
 
     def _on_state(self, message: Any, now_s: float) -> None:
@@ -90,5 +90,5 @@ class MavrosState(AutopilotState):
 
 
 def number_of(kind: AutopilotKind, mode: str) -> int:
-    """`custom_mode` of what MAVROS calls a mode."""
+    """Return the `custom_mode` of MAVROS's name of a mode."""
     return next((number for number, name in kind.modes.items() if name == mode), UNKNOWN)

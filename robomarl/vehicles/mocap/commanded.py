@@ -1,4 +1,4 @@
-"""`Commanded`: how a body moves if it does what its robot was told. No ROS, no clock."""
+"""`Commanded`: motion of a body that follows its robot's commands. No ROS, no clock."""
 
 from collections import deque
 from typing import NamedTuple
@@ -6,18 +6,18 @@ from typing import NamedTuple
 import numpy as np
 
 KEEPS_S = 3.0
-"""So long back commands are known."""
+"""Time for which past commands are kept [s]."""
 GAP_S = 0.1
-"""Between two commands; a robot that hears none for longer does what its vehicle does then, which nobody here knows."""
+"""Longest time [s] between two commands; without commands for longer, a robot's vehicle does something unknown here."""
 
 
 class Course(NamedTuple):
-    """What commands make of a body's motion over a time."""
+    """Motion of a body by its commands over a time."""
 
     moved_m: np.ndarray
     """[3] beside the motion at constant velocity."""
     spread_m: np.ndarray
-    """[3] half-widths of what it may be, for the delay is not known but bounded."""
+    """Half-widths [3] of its uncertainty: the delay is not known but bounded."""
     turned_rad: float
     """About the body's z axis."""
     long_s: float
@@ -45,7 +45,7 @@ class Commanded:
             self._rows.popleft()
 
     def course(self, begin_s: float, end_s: float) -> Course | None:
-        """Between two stamps; None where it is not known all the time."""
+        """Return the motion between two stamps; None if commands are not known all the time."""
         times = np.array([row[0] for row in self._rows])
         inside = times[(times > begin_s - self._delay_s - GAP_S) & (times <= end_s)]
         edges = np.concatenate([[begin_s - self._delay_s], inside, [end_s]])

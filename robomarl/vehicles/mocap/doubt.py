@@ -22,9 +22,10 @@ FLIP_RAD = math.radians(15.0)
 HIDDEN_RAD, NARROWS_RAD_S = math.radians(5.0), math.radians(120.0)
 """... and, the longer there was no pose, one that is less far from it, down to this ..."""
 TILT_RAD, YAW_RAD = math.radians(8.0), math.radians(10.0)
-"""A doubted attitude is the body's where its tilt explains the acceleration, and its yaw is that which is expected."""
+"""Largest error of the tilt against the acceleration, and of the yaw, for which a doubted attitude is the body's [rad].
+"""
 WITNESS_S, LEAST = 0.25, 5
-"""Tilt and acceleration are compared over so long, and so many poses."""
+"""Time [s] and minimum number of poses over which tilt and acceleration are compared."""
 
 
 class Flip(NamedTuple):
@@ -34,15 +35,15 @@ class Flip(NamedTuple):
     seen: np.ndarray
     """[4] wxyz."""
     yaw_rad: float
-    """From the yaw that is expected to the one that is seen: that of an attitude without its tilt."""
+    """Turn [rad] from the expected to the seen yaw, each of an attitude without its tilt."""
     hidden: bool
-    """Nobody saw how it came to it: it may be true. Between two poses nothing turns so fast."""
+    """True if no pose showed the turn: it may be real. Between two poses no vehicle turns so fast."""
     why: str
-    """In words."""
+    """Reason in words."""
 
     @property
     def turn(self) -> np.ndarray:
-        """[4] from the one to the other, in the body."""
+        """Turn [4] from the expected to the seen attitude, in the body."""
         return quat_multiply(quat_conjugate(self.expected), self.seen)
 
 
@@ -57,14 +58,14 @@ class Doubt:
         rivals: frozenset[str] = frozenset(),
         flip: Flip | None = None,
     ) -> None:
-        """It begins.
+        """Begin with a first pose.
 
         Args:
-            noise: of poses.
+            noise: noise of poses.
             pose: the first one.
-            why: it can't be the body, in words; "" where only what follows speaks against it.
+            why: reason, in words, why it can't be the body; "" if only `rivals` or `flip` speak against it.
             rivals: names of bodies that it can be as well.
-            flip: how its attitude is off; None where it is not doubted.
+            flip: error of its attitude; None if the attitude is not doubted.
         """
         self.filter = MotionFilter(noise, pose.pos_m, pose.quat)
         self.born_s = self.stamp_s = pose.stamp_s
@@ -77,7 +78,7 @@ class Doubt:
         return not self.why and not self.rivals
 
     def take(self, pos_m: np.ndarray, quat: np.ndarray, stamp_s: float) -> None:
-        """Another pose of the same motion."""
+        """Take another pose of this motion."""
         self.filter.take(pos_m, quat, stamp_s - self.stamp_s)
         self.stamp_s = stamp_s
         self._rows.append((stamp_s, pos_m, quat))
@@ -85,14 +86,14 @@ class Doubt:
             self._rows.popleft()
 
     def explained(self, planar: bool) -> bool:
-        """Whether the attitude is the body's after all: it turned faster than was thought."""
+        """Return True if the attitude is the body's after all: it turned faster than was thought."""
         assert self.flip is not None, "the attitude is doubted"
         if not self.flip.hidden or self._rows[-1][0] - self._rows[0][0] < 0.8 * WITNESS_S or len(self._rows) < LEAST:
             return False
         return abs(self.flip.yaw_rad) <= YAW_RAD and self._tilt_off(planar) <= TILT_RAD
 
     def _tilt_off(self, planar: bool) -> float:
-        """Angle between the body's z axis and what pushes it, both on the mean."""
+        """Return the angle [rad] between the body's z axis and the force that pushes it, both on the mean."""
         times, places, quats = zip(*self._rows, strict=True)
         t = np.array(times) - times[-1]
         accel = 2 * np.polyfit(t, np.stack(places), 2)[0]
@@ -112,10 +113,11 @@ def heading(quat: np.ndarray) -> float:
 
 
 def most_turn(ahead_s: float, hidden: bool, planar: bool) -> float:
-    """Angle [rad] from the expected attitude at which one is doubted, after a time without poses [s].
+    """Return the angle [rad] from the expected attitude at which one is doubted, after a time without
+    poses [s].
 
-    Every attitude of what flies is after it was hidden: a flip may be as large as what it turned meanwhile. Vehicles
-    that drive turn faster, and no tilt says afterwards that they did.
+    A flying body's attitude is always doubted after it was hidden: a flip may be as large as its turn
+    meanwhile. Vehicles that drive turn faster, and no tilt confirms it afterwards.
     """
     if planar:
         return FLIP_RAD

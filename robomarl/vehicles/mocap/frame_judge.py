@@ -1,8 +1,8 @@
-"""`FrameJudge`: whether poses and an inertial unit on the vehicle tell of one and the same motion. No ROS.
+"""`FrameJudge`: check that poses and an inertial unit on the vehicle report one motion. No ROS.
 
-A mirrored or turned frame shows by itself only against something that does not come from the cameras. Gyroscope and
-accelerometer are that: the laws are those of `conversion.plausible`. They need motion, so somebody turns and tilts the
-vehicle by hand before it flies.
+A mirrored or turned frame shows by itself only against a sensor that does not depend on the
+cameras. Gyroscope and accelerometer are such sensors: the laws are those of `conversion.plausible`.
+They need motion, so a person turns and tilts the vehicle by hand before it flies.
 """
 
 from collections import deque
@@ -30,15 +30,15 @@ class FrameJudge:
         self.problem = ""
         """One sentence; "" where nothing was found."""
         self.unjudged: tuple[str, ...] = (RATES, GRAVITY)
-        """What no motion has shown yet."""
+        """Laws that no motion has shown yet."""
 
     @property
     def over(self) -> bool:
-        """Whether nothing more has to be judged."""
+        """True if nothing more has to be judged."""
         return not self.unjudged and not self.problem
 
     def take(self, estimate: Estimate, stamp_s: float, rates: np.ndarray, force: np.ndarray) -> None:
-        """An estimate, and what the inertial unit says: [3] rates [rad/s] and [3] specific force [m/s^2], body."""
+        """Take an estimate, and data of the inertial unit: [3] rates [rad/s] and [3] specific force [m/s^2], body."""
         if self.over:
             return
         self._rows.append((stamp_s, estimate, rates, force))
@@ -66,7 +66,7 @@ def _left(before: tuple[str, ...], now: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _parts(laws: tuple[str, ...]) -> set[str]:
-    """Each law with one axis; a law without axes is about all of them."""
+    """Return each law with one axis; a law without axes is about all axes."""
     found = set()
     for law in laws:
         name, _, axes = law.partition(" along ")

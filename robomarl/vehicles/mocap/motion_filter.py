@@ -28,7 +28,7 @@ FIRST_SPEED_M_S, FIRST_ACCEL_M_S2, FIRST_RATE_RAD_S = 3.0, 10.0, 10.0
 
 @dataclass(frozen=True)
 class PoseNoise:
-    """What the filters assume."""
+    """Noise that the filters assume."""
 
     pose_m: float = 0.0005
     """Standard deviation of a position, each axis."""
@@ -44,10 +44,10 @@ class MotionFilter:
     """Memory of one body's motion."""
 
     def __init__(self, noise: PoseNoise, pos_m: np.ndarray, quat: np.ndarray) -> None:
-        """At rest at its first pose, as far as anybody knows.
+        """Start at rest at the first pose, with large uncertainty.
 
         Args:
-            noise: what is assumed.
+            noise: assumed noise.
             pos_m: [3] world.
             quat: [4] wxyz.
         """
@@ -61,7 +61,7 @@ class MotionFilter:
 
     @property
     def estimate(self) -> Estimate:
-        """At the last pose."""
+        """Estimate at the last pose."""
         return Estimate(self._move[0].copy(), self._quat.copy(), self._move[1].copy(), self._rate.copy())
 
     @property
@@ -117,7 +117,7 @@ def turned(quat: np.ndarray, vector_rad: np.ndarray) -> np.ndarray:
 
 
 def rotation_vector(quat: np.ndarray) -> np.ndarray:
-    """[3] [rad], the shorter way round, of a [4] wxyz: what `turned` takes."""
+    """Return the rotation vector [3] [rad], along the shorter turn, of a [4] wxyz: the argument of `turned`."""
     w, xyz = (quat[0], quat[1:]) if quat[0] >= 0 else (-quat[0], -quat[1:])
     size = float(np.linalg.norm(xyz))
     return xyz * (2 * math.atan2(size, float(w)) / size) if size > 1e-12 else 2 * xyz

@@ -15,17 +15,17 @@ _STANDS_UP = np.array([math.sqrt(0.5), math.sqrt(0.5), 0.0, 0.0])
 
 @dataclass(frozen=True)
 class Mounting:
-    """From the frame of the motion capture to the map."""
+    """Transform from the frame of the motion capture to the map."""
 
     axes: Literal["z_up", "y_up"] = "z_up"
-    """Of the motion capture's world and of its bodies alike."""
+    """Axes of the motion capture's world and of its bodies alike."""
     origin_m: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """Where its origin is in the map."""
+    """Position of its origin in the map [m]."""
     yaw_rad: float = 0.0
     """How far its x axis is turned there, counter-clockwise."""
 
     def in_map(self, pose: SensedPose) -> SensedPose:
-        """The same pose in the map. A quaternion of another length than 1 keeps it."""
+        """Return the pose in the map. A quaternion with a length other than 1 keeps it."""
         pos, quat = pose.pos_m, pose.quat
         if self.axes == "y_up":
             pos = rotate(_STANDS_UP, pos)

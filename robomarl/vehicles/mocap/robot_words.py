@@ -1,4 +1,4 @@
-"""`RobotWords`: what a robot's policy node says that its track has to know: whether it moves, what it commands."""
+"""`RobotWords`: messages of a robot's policy node that its track needs: its state, and its commands."""
 
 import numpy as np
 from rclpy.lifecycle import LifecycleNode
@@ -28,7 +28,7 @@ class RobotWords:
         self._state: State | None = None
 
     def tell(self, tracks: TeamTracks, body: str) -> None:
-        """What was said since the last time."""
+        """Pass on the messages since the last call."""
         for said, _ in self._said.take():
             if said.state is not self._state:
                 self._state = said.state

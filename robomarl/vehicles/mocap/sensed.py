@@ -1,4 +1,4 @@
-"""What motion capture says of a body, what is accepted of it, and what a pose shows by itself. No ROS."""
+"""Data of motion capture on a body, rules for accepting them, and checks of a single pose. No ROS."""
 
 import math
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from robomarl.ros.intake.sound import fault_of
 from robomarl.vehicles.mocap.motion_filter import PoseNoise
 
 UNIT_TOLERANCE = 0.01
-"""A quaternion whose length is off by more is none."""
+"""Largest deviation of a quaternion's length from 1; beyond it the quaternion is no rotation."""
 UPRIGHT = math.cos(math.radians(60.0))
 """Least part of the body's z axis that points up when tracking begins."""
 
@@ -36,11 +36,11 @@ class Quality(StrEnum):
     STAMPS = "stamps"
     """Their stamps are of another clock, or stand still."""
     IMPLAUSIBLE = "implausible"
-    """Unit or frame can't be what the file says."""
+    """Unit or frame can't be those of the file."""
 
 
 FLOWN = (Quality.GOOD, Quality.NOISY)
-"""What becomes odometry."""
+"""Qualities of poses that become odometry."""
 
 
 class SensedPose(NamedTuple):
@@ -55,23 +55,23 @@ class SensedPose(NamedTuple):
 
 @dataclass(frozen=True)
 class TrackRules:
-    """What is accepted."""
+    """Rules for accepting poses."""
 
     noise: PoseNoise = PoseNoise()
     settled_m_s: float = 0.1
     """The velocity's standard deviation has to be below this: the vehicle file's `velocity_error_m_s`."""
     lost_s: float = 0.3
-    """Without a pose for so long the body is lost; a pose that is older when it comes doesn't count."""
+    """Time [s] without a pose after which the body is lost; a pose that arrives older than this does not count."""
     ahead_s: float = 0.05
-    """Stamps may be ahead of this machine's clock by so much."""
+    """Largest time [s] by which stamps may be ahead of this machine's clock."""
     restart_s: float = 2.0
-    """After so long without one that is trusted, nobody can tell where the body is: it has to be reset or put down."""
+    """Time [s] without a trusted pose after which the body's position is unknown: it has to be reset or put down."""
     most_m: float = 100.0
     """No position is further from the origin."""
     delay_s: float = 0.0
-    """From a command to the acceleration, at most."""
+    """Longest time from a command to the acceleration [s]."""
     command_error_m_s2: tuple[float, float, float] = (1.0, 1.0, 1.0)
-    """By which an acceleration may differ from a command, each axis."""
+    """Largest difference between an acceleration and its command, each axis."""
 
 
 class TrackStatus(NamedTuple):
@@ -79,17 +79,19 @@ class TrackStatus(NamedTuple):
 
     quality: Quality
     why: str
-    """In words; "" where it is good."""
+    """Reason in words; "" if it is good."""
     age_s: float
-    """From the stamp of the newest pose until it came: what motion capture and network take."""
+    """Time [s] from the stamp of the newest pose to its arrival: latency of motion capture and network."""
     rate_hz: float
-    """Of poses that counted."""
+    """Rate of poses that counted [Hz]."""
     speed_error_m_s: float
     """Standard deviation of the velocity."""
 
 
 def stamp_problem(dt_s: float, age_s: float, rules: TrackRules) -> str:
-    """What is wrong with a stamp that is so much later than the one before, of a pose of that age; "" where nothing."""
+    """Return the problem of a stamp this much later than the one before, for a pose of this age [s]; "" if there is
+    none.
+    """
     if not math.isfinite(age_s):
         return "a stamp is not finite"
     if dt_s < 0 and dt_s > -rules.restart_s:
@@ -102,12 +104,12 @@ def stamp_problem(dt_s: float, age_s: float, rules: TrackRules) -> str:
 
 
 def pose_problem(pose: SensedPose, most_m: float, begins: bool) -> str:
-    """What is wrong with a pose whatever came before; "" where nothing is.
+    """Return the problem of a single pose, independent of earlier ones; "" if there is none.
 
     Args:
         pose: in the map.
         most_m: no position is further from the origin.
-        begins: a track begins with it: the body has to be upright.
+        begins: True if a track begins with it: the body has to be upright.
     """
     if why := fault_of((*pose.pos_m.tolist(), *pose.quat.tolist()), "a number of a pose"):
         return why
@@ -122,7 +124,7 @@ def pose_problem(pose: SensedPose, most_m: float, begins: bool) -> str:
 
 
 def _wrong_way_up(quat: np.ndarray) -> str:
-    """What is odd about the attitude of a body whose track begins; "" where it is upright."""
+    """Return the problem of the attitude of a body at the start of its track; "" if it is upright."""
     up = rotation_matrix(quat)[2]
     if up[2] >= UPRIGHT:
         return ""

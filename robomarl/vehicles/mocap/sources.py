@@ -1,4 +1,4 @@
-"""What motion capture says, as poses by name: `NamedPoseArray`, `PoseStamped`, `tf`."""
+"""Messages of motion capture as poses by name: `NamedPoseArray`, `PoseStamped`, `tf`."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ class NamedPose(NamedTuple):
     """One body's pose, as it came."""
 
     name: str
-    """"" where the topic says whose it is."""
+    """Name of the body; "" if the topic is that of one body."""
     frame: str
     pose: SensedPose
     problem: str = ""

@@ -1,9 +1,10 @@
-"""`TeamTracks`: whose poses are whose, for all bodies of a team. No ROS.
+"""`TeamTracks`: assignment of poses to the bodies of a team. No ROS.
 
-Labels of motion capture are claims. A body that was hidden may come back under another's label, so a label is believed
-again only where the body can have moved there and no other body of the team can. Where another can too, it is doubted
-until that one is known to be elsewhere: poses of a team have one meaning exactly if doubts end one after the other so;
-in an exchange they never do, and all that take part are refused.
+Labels of motion capture are claims. A body that was hidden may come back under another's label, so
+a label is believed again only if the body can have moved there and no other body of the team can.
+If another body can too, the label is doubted until that body is known to be elsewhere: poses of a
+team have one meaning exactly if doubts end one after the next in this way. In an exchange they
+never do, and all bodies that take part are rejected.
 """
 
 from collections.abc import Sequence
@@ -19,19 +20,19 @@ from robomarl.vehicles.mocap.motion_filter import PoseNoise
 from robomarl.vehicles.mocap.tracker import PoseTracker, SensedPose, TrackRules, TrackStatus
 
 PERIOD_S = 0.004
-"""Of looking at poses; what vehicles can do does not depend on it."""
+"""Period at which poses are read [s]; the reach of vehicles does not depend on it."""
 
 
 class TeamTracks:
     """Memory of a team."""
 
     def __init__(self, names: Sequence[str], rules: TrackRules, reach: Reach) -> None:
-        """Nothing seen yet.
+        """Start without a pose.
 
         Args:
-            names: of all bodies.
-            rules: what is accepted.
-            reach: how far the vehicles move.
+            names: names of all bodies.
+            rules: rules for accepting poses.
+            reach: reach of the vehicles.
         """
         self._rules, self._reach = rules, reach
         self._tracks = {name: self._new(name) for name in names}
@@ -61,11 +62,13 @@ class TeamTracks:
         return self._tracks[name].status(now_s)
 
     def command(self, name: str, accel_m_s2: np.ndarray, yaw_rate_rad_s: float, stamp_s: float) -> None:
-        """What a robot was commanded: acceleration [3] in the world, and yaw rate."""
+        """Note a robot's command: acceleration [3] in the world, and yaw rate."""
         self._tracks[name].commanded.note(accel_m_s2, yaw_rate_rad_s, stamp_s)
 
     def may_be_carried(self, name: str, may: bool) -> None:
-        """Whether the robot does not move by itself: then it is wherever its label is, and where no other can be."""
+        """Set if the robot does not move by itself: then it is wherever its label is, and nowhere that another body can
+        be.
+        """
         self._tracks[name].carried = may
         self._settle()
 
@@ -79,7 +82,7 @@ class TeamTracks:
         return PoseTracker(self._rules, self._reach, partial(self._others, name))
 
     def _others(self, name: str, pos_m: np.ndarray, stamp_s: float, obeys: bool) -> frozenset[str]:
-        """Names of the others that can be at a place."""
+        """Return the names of other bodies that can be at a place."""
         others = (other for other in self._tracks if other != name)
         return frozenset(other for other in others if self._tracks[other].may_be_at(pos_m, stamp_s, obeys))
 
@@ -96,12 +99,12 @@ class TeamTracks:
 
 
 def tracked_as(vehicle: AnyVehicle, noise: PoseNoise | None = None, lost_s: float = 0.3) -> tuple[TrackRules, Reach]:
-    """What is accepted of a vehicle's poses, and how far it moves.
+    """Return the rules for accepting a vehicle's poses, and its reach.
 
     Args:
         vehicle: its file.
-        noise: of poses; None: as motion capture usually is.
-        lost_s: a body that is not seen for so long is lost.
+        noise: noise of poses; None: as motion capture usually is.
+        lost_s: time [s] without a pose after which a body is lost.
     """
     params = from_vehicle(vehicle, PERIOD_S)
     x, y, z = (bias + vehicle.safety.accel_error_m_s2 for bias in params.bias_m_s2)

@@ -1,11 +1,13 @@
-"""`PoseTracker`: poses of one body, checked, become estimates. No ROS.
+"""`PoseTracker`: turns poses of one body, after checks, into estimates. No ROS.
 
-What is wrong has a name (`Quality`), and nothing but `GOOD` and `NOISY` becomes odometry: where poses jump, are lost or
-can't be what they say, the robot hears nothing, and its own rule for stale odometry acts.
+Each fault has a name (`Quality`), and nothing but `GOOD` and `NOISY` becomes odometry: if poses
+jump, are lost or are implausible, the robot receives nothing, and its own rule for stale odometry
+acts.
 
-A body goes on from where it was trusted last: how far it can be from there is asked once, when poses begin that do not
-go on from its track, and never again of the same ones (`doubt`). So no jump, flip or exchange is believed because it
-lasts. Poses come back into the track, an operator resets it, or the robot is not moving by itself and may be carried.
+A body goes on from its last trusted state: its possible distance from there is checked once, when
+poses begin that do not go on from its track, and never again for these poses (`doubt`). So no jump,
+flip or exchange is believed because it lasts. Poses come back into the track, an operator resets
+it, or the robot is not moving by itself and may be carried.
 """
 
 import math
@@ -36,9 +38,9 @@ SURPRISE_S = 0.5
 YAW_S = 0.2
 """Time constant of the mean of yaw rates."""
 BLINK_S, BLINKS = 0.035, 2.5
-"""A body is hidden where no pose came for so long, and for so many periods."""
+"""Time [s], and number of periods, without a pose after which a body is hidden."""
 NOISY = 12.0
-"""A mean above this, four times what the noise explains, is named."""
+"""Mean of innovations above which poses are noisy: four times the value that the noise explains."""
 
 
 Others = Callable[[np.ndarray, float, bool], frozenset[str]]
@@ -53,16 +55,17 @@ class PoseTracker:
         reach: Reach,
         others: Others = lambda pos_m, stamp_s, obeys: frozenset(),
     ) -> None:
-        """Nothing seen yet.
+        """Start without a pose.
 
         Args:
-            rules: what is accepted.
-            reach: how far the vehicle moves.
-            others: names of other bodies that can be at a place [3] at a stamp, where vehicles do as they are told.
+            rules: rules for accepting poses.
+            reach: reach of the vehicle.
+            others: names of other bodies that can be at a place [3] at a stamp, and True if vehicles follow
+                their commands.
         """
         self._rules, self._reach, self._others = rules, reach, others
         self.commanded = Commanded(rules.delay_s, np.array(rules.command_error_m_s2))
-        """What its robot was told; may be nothing."""
+        """Commands of its robot; may be empty."""
         self.carried = False
         """The robot does not move by itself: its track may begin anew anywhere."""
         self._proven = False
@@ -119,11 +122,13 @@ class PoseTracker:
         return self._doubt.rivals if self._doubt is not None and not self._doubt.why else frozenset()
 
     def may_be_at(self, pos_m: np.ndarray, stamp_s: float, obeys: bool) -> bool:
-        """Whether this body can be at a place [3] at a stamp, by where it was trusted last and, if so, its commands."""
+        """Return True if this body can be at a place [3] at a stamp, by its last trusted state and, if `obeys`, its
+        commands.
+        """
         return self._proven and not self.carried and self._known().may_be(pos_m, stamp_s, obeys)
 
     def is_apart_from(self, rival: "PoseTracker") -> bool:
-        """Whether another body is known to be elsewhere than these doubted poses."""
+        """Return True if another body is known to be elsewhere than these doubted poses."""
         if rival.carried:
             return True
         if self._doubt is None or rival._doubt is not None or rival._filter is None:
@@ -185,7 +190,7 @@ class PoseTracker:
         return self._suspect(doubt)
 
     def _goes_on(self, doubt: Doubt, pose: SensedPose) -> bool:
-        """Whether a pose is of the motion that is doubted already."""
+        """Return True if a pose belongs to the motion that is doubted already."""
         dt_s = pose.stamp_s - doubt.stamp_s
         if not 0 < dt_s <= LASTS_S:
             return False
@@ -196,7 +201,7 @@ class PoseTracker:
         return math.dist(expected_m, pose.pos_m) <= most_m and angle_between(attitude, pose.quat) <= FLIP_RAD
 
     def _doubted(self, pose: SensedPose) -> Doubt | None:
-        """What speaks against a pose that goes on from where the body was trusted; None: nothing."""
+        """Return the doubt about a pose that goes on from the last trusted state of the body; None if there is none."""
         known = self._known()
         ahead_s = pose.stamp_s - known.at_s
         off_m, why = known.jump(pose.pos_m, pose.stamp_s)
@@ -217,7 +222,7 @@ class PoseTracker:
         return Doubt(self._rules.noise, pose, why, rivals, flip if flipped else None)
 
     def _known(self) -> Whereabouts:
-        """Where the body is as far as anybody knows."""
+        """Return where the body is, by present knowledge."""
         assert self._filter is not None
         doubt = self._doubt if self._doubt is not None and self._doubt.of_body else None
         if doubt is not None:
@@ -226,7 +231,7 @@ class PoseTracker:
         return Whereabouts(self._filter, self._stamp_s, self._reach, self.commanded, self._yaw_rate)
 
     def _resolve(self, doubt: Doubt) -> bool:
-        """Whether nothing speaks against doubted poses any more; then they are the body's."""
+        """Return True if nothing speaks against doubted poses any more, and adopt them as the body's."""
         if not doubt.of_body or doubt.flip is not None:
             return False
         self._adopt(doubt)

@@ -1,4 +1,4 @@
-"""`Whereabouts`: where a body can be by now, from where it was trusted last and what it was told. No ROS, no clock."""
+"""`Whereabouts`: where a body can be now, from its last trusted state and its commands. No ROS, no clock."""
 
 import math
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from robomarl.vehicles.mocap.doubt import LASTS_S, heading
 from robomarl.vehicles.mocap.motion_filter import MotionFilter, turned
 
 CARRIED_S = 0.3
-"""An attitude is carried forward by its rates for so long at most: rates from poses are noisy."""
+"""Longest time [s] for which an attitude is extrapolated by its rates: rates from poses are noisy."""
 TOUCH = 0.6
-"""Of the separation: bodies that are nearer touch."""
+"""Fraction of the separation below which bodies touch."""
 
 
 @dataclass(frozen=True)
 class Whereabouts:
-    """Of one body."""
+    """Possible positions of one body."""
 
     track: MotionFilter
     """Its motion when it was trusted last."""
@@ -28,31 +28,33 @@ class Whereabouts:
     reach: Reach
     commanded: Commanded
     yaw_rate_rad_s: float = 0.0
-    """On the mean of late: those of single poses are noisy."""
+    """Recent mean of the yaw rate: rates of single poses are noisy."""
     turn: np.ndarray | None = None
     """[4] by which the track's attitude is off, in the body; None: it is not."""
 
     def may_be(self, pos_m: np.ndarray, stamp_s: float, obeys: bool) -> bool:
-        """Whether it can be at a place [3]: whatever it did since, within the vehicle file.
+        """Return True if it can be at a place [3], by any motion within the vehicle file.
 
         Args:
             pos_m: the place.
-            stamp_s: when.
-            obeys: vehicles are known to do what they are commanded.
+            stamp_s: time [s].
+            obeys: True if vehicles are known to follow their commands.
         """
         off_m = np.abs(pos_m - self._steady(stamp_s))
         inside = off_m <= self.reach.around(max(stamp_s - self.at_s, 0.0), self._velocity_error)
         return bool(inside.all()) and not (obeys and self.obeyed(pos_m, stamp_s) is False)
 
     def obeyed(self, pos_m: np.ndarray, stamp_s: float) -> bool | None:
-        """Whether a place [3] is where commands lead it; None where they are not known all the time."""
+        """Return True if commands lead it to a place [3]; None if they are not known all the time."""
         if (course := self._course(stamp_s)) is None:
             return None
         room_m = 2 * self.reach.position_error_m + self._velocity_error * course.long_s + course.spread_m
         return bool((np.abs(pos_m - self._steady(stamp_s) - course.moved_m) <= room_m).all())
 
     def has_room(self, off_m: float, stamp_s: float) -> bool:
-        """Whether another body has room where this one can be, if it was seen so far [m] from where it is expected."""
+        """Return True if another body has room where this one can be, if it was seen this far [m] from its expected
+        position.
+        """
         return off_m + self.room_m(stamp_s) >= TOUCH * self.reach.separation_m
 
     def room_m(self, stamp_s: float) -> float:
@@ -82,7 +84,7 @@ class Whereabouts:
         return turned(quat, np.array([rates[0] * carried_s, rates[1] * carried_s, turned_rad]))
 
     def yaw_off(self, quat: np.ndarray, stamp_s: float) -> float:
-        """From the yaw that is expected to that of an attitude [4] [rad]; tilt counts in neither."""
+        """Return the angle [rad] from the expected yaw to that of an attitude [4]; tilt counts in neither."""
         own, _, turned_rad = self._turning(stamp_s)
         return math.remainder(heading(quat) - heading(own) - turned_rad, 2 * math.pi)
 
@@ -104,10 +106,10 @@ class Whereabouts:
         return max(declared, min(3 * self.track.speed_error_m_s, self.reach.speed_m_s))
 
     def _steady(self, stamp_s: float) -> np.ndarray:
-        """Where it comes to at its velocity."""
+        """Return its position at constant velocity."""
         own = self.track.estimate
         return own.pos_m + own.vel_m_s * max(stamp_s - self.at_s, 0.0)
 
     def _course(self, stamp_s: float) -> Course | None:
-        """What commands say of a while that is not short."""
+        """Return the motion by its commands, if the time is longer than `LASTS_S`; None if it is short or unknown."""
         return self.commanded.course(self.at_s, stamp_s) if stamp_s - self.at_s > LASTS_S else None

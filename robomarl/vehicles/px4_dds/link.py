@@ -1,4 +1,4 @@
-"""`Px4DdsLink`: one PX4 vehicle behind the topics of px4_msgs: what it says, and what it can be told."""
+"""`Px4DdsLink`: one PX4 vehicle behind the topics of px4_msgs: its messages and its commands."""
 
 from typing import Any
 
@@ -27,13 +27,13 @@ class Px4DdsLink(AutopilotLink):
     state: Px4State
 
     def __init__(self, node: Node, address: RosAddress, loss: CommandLossConfig, geo: Geodetic | None = None) -> None:
-        """Not open yet.
+        """Create the link without opening it.
 
         Args:
             node: subscribes and publishes.
             address: the vehicle's namespace.
-            loss: what the vehicle file says of lost commands.
-            geo: where the map begins; None: where the vehicle's local frame does.
+            loss: the vehicle file's rules for lost commands.
+            geo: origin of the map; None: that of the vehicle's local frame.
 
         Raises:
             UserError: px4_msgs is not installed.
@@ -58,7 +58,7 @@ class Px4DdsLink(AutopilotLink):
         self._heard, self._tellers = [], {}
 
     def poll(self) -> None:
-        """Read what has come; look who else is there."""
+        """Read new messages, and look for other nodes on the topics."""
         now_s = self.clock()
         for kind, mailbox in self._heard:
             for message, _ in mailbox.take():
@@ -67,7 +67,7 @@ class Px4DdsLink(AutopilotLink):
             self._busy = found
 
     def target(self, reference: Reference) -> None:
-        """Track a reference, after the proof that somebody is there."""
+        """Track a reference; first prove that the adapter is alive."""
         if self.state.begins_m is None:
             return
         ned = to_target(
@@ -93,7 +93,7 @@ class Px4DdsLink(AutopilotLink):
         self._command(DO_SET_MODE, CUSTOM, *PX4_DDS.set_mode(mode))
 
     def arm(self, wanted: bool) -> None:
-        """Ask for it; the next status says what came of it."""
+        """Ask the vehicle to arm or disarm; its next status shows the result."""
         self._command(ARM_DISARM, float(wanted))
 
     def kill(self) -> None:

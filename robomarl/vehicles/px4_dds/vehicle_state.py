@@ -1,6 +1,7 @@
-"""`Px4State`: what the messages of px4_msgs of one vehicle mean. No ROS: a message is any object with its fields.
+"""`Px4State`: meaning of the px4_msgs of one vehicle. No ROS: a message is any object with its fields.
 
-Frames: NED and FRD. Stamps are those of the vehicle, or of this machine where its client keeps time with the agent.
+Frames: NED and FRD. Stamps are those of the vehicle, or of this machine if its client keeps time
+with the agent.
 """
 
 import math
@@ -34,7 +35,7 @@ UNKNOWN = 1 << 31
 WARNING_LOW, WARNING_FAILED = 1, 4
 """`warning` of BatteryStatus: low; more is worse up to this."""
 PX4_DDS = replace(PX4, parameters=(), check=lambda said, loss: "")
-"""Its parameters are not on topics: nobody can tell here what it does when this adapter is gone."""
+"""PX4 without parameters, which are not on topics: its action when this adapter is gone can't be checked here."""
 MOVED_M = 0.02
 """A frame that begins elsewhere by more was moved."""
 
@@ -45,12 +46,12 @@ class Px4State(AutopilotState):
     silent = "no VehicleStatus of it yet"
 
     def __init__(self, system: int, loss: CommandLossConfig, geo: Geodetic | None = None) -> None:
-        """Nothing heard.
+        """Start without a message.
 
         Args:
             system: MAV_SYS_ID that is expected; 0: any.
-            loss: what the vehicle file says of lost commands.
-            geo: where the map begins; None: where the vehicle's local frame does.
+            loss: the vehicle file's rules for lost commands.
+            geo: origin of the map; None: that of the vehicle's local frame.
         """
         super().__init__(system, loss)
         self._geo = geo

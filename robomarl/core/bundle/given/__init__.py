@@ -1,1 +1,1 @@
-"""What a decision is given: views and memories, looked at before they are used."""
+"""Inputs of a decision: views and memories, checked before they are used."""

@@ -15,7 +15,7 @@ NUMBERS, FLAGS = "fiub", "b"
 
 
 class GivenCheck:
-    """Compares with what the last decision was given; only what differs from that is looked at leaf by leaf."""
+    """Comparison with the inputs of the last decision; only inputs that differ are checked leaf by leaf."""
 
     def __init__(self) -> None:
         """Nothing has been seen."""
@@ -24,10 +24,10 @@ class GivenCheck:
         self._of_view = attrgetter(*(f"{name}.{part}" for name in names for part in ("shape", "dtype")))
 
     def __call__(self, view: LocalView, carry: Any, init: Callable[[], tuple]) -> None:
-        """Check what a decision is given.
+        """Check the inputs of a decision.
 
         Args:
-            view: of any robots.
+            view: view of any robots.
             carry: the memory, a `PilotCarry`.
             init: makes a memory that fits the view.
 

@@ -26,7 +26,7 @@ def total(tree: Any) -> float:
 
 
 def chosen(use: np.ndarray, this: Any, other: Any) -> Any:
-    """This tree for the robots that `use` [...] names, the other one for the rest."""
+    """Return a tree with the values of `this` for the robots where `use` [...] is True, and of `other` for the rest."""
     if isinstance(this, tuple):
         parts = [chosen(use, a, b) for a, b in zip(this, other, strict=True)]
         return type(this)(*parts) if hasattr(this, "_fields") else tuple(parts)

@@ -1,1 +1,1 @@
-"""Where ways meet: narrow places and roundabouts, part of the rules of `robomarl.core.filter.give_way`."""
+"""Rules where paths meet: narrow places and roundabouts, part of the rules of `robomarl.core.filter.give_way`."""

@@ -1,4 +1,6 @@
-"""Detours: who stands still in front of the filter, far from its goal, tries another way for a while. Array-generic."""
+"""Detours: a robot that the filter holds still far from its goal tries another direction for a while.
+Array-generic.
+"""
 
 import math
 
@@ -12,9 +14,9 @@ FAR_M = 0.3
 PATIENCE_S = 1.0
 DETOUR_S = 1.5
 CALM_S = 8.0
-"""Who has not been stuck for so long after a detour begins with the first one again."""
+"""Time [s] after a detour without a new one; then the sequence of detour angles starts again."""
 ANGLES_RAD = tuple(math.radians(degrees) for degrees in (-75, -150, 75, 150))
-"""Of one detour after the other: to the right, back, to the left, back."""
+"""Angles of successive detours: to the right, back, to the left, back."""
 
 
 def turn_right(carry: WayCarry, view: LocalView, nominal: Array, period_s: float) -> tuple[WayCarry, Array]:
@@ -22,13 +24,13 @@ def turn_right(carry: WayCarry, view: LocalView, nominal: Array, period_s: float
 
     Args:
         carry: memory; zeros at the start.
-        view: what the robot knows; own position and velocity and the goal's position are read.
-        nominal: [..., A] command whose first two components are accelerations, world frame [m/s^2].
+        view: the robot's view; own position and velocity and the goal's position are read.
+        nominal: [..., A] command with accelerations as its first two components, world frame [m/s^2].
         period_s: time between two decisions.
 
     Returns:
-        The memory, and the command [..., A], turned where a detour is under way: first clockwise seen from above, and
-        each time that it is stuck again another way.
+        The memory, and the command [..., A], turned during a detour: first clockwise seen from above,
+        and in another direction each time that the robot is stuck again.
     """
     xp = namespace(nominal, view.own.pos_m)
     slow = norm(view.own.vel_m_s) < SLOW_M_S

@@ -1,4 +1,4 @@
-"""Mates in the way: who is going to come near one keeps to the right of it, and above or below. Array-generic."""
+"""Mates in the way: a robot that is going to come near one moves to its right, and above or below. Array-generic."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ AHEAD_S = 4.0
 WIDTH_M = 1.2
 """A mate that will pass farther away than this is not in the way."""
 FULL_AT = 1 / 6
-"""From this share of the largest nearness on, in time and in width together, the side step is at full speed."""
+"""Fraction of the largest nearness, in time and in width together, from which the side step is at full speed."""
 EAGER = 0.5
 """Share of the way from the own velocity to one straight to the goal at which approaches are looked at."""
 BESIDE_M = 0.3
@@ -23,11 +23,11 @@ FRONT = 0.3
 SIDE_GAIN_PER_S = 3.0
 """Acceleration per side speed that is missing."""
 LIFT_M, LIFT_M_S = 0.6, 1.0
-"""So far above or below each other robots that meet want to be, and how fast they get there at most."""
+"""Height difference [m] that robots that meet aim for, and their largest vertical speed [m/s] towards it."""
 LIFT_GAIN_PER_S = 4.0
 """Acceleration per vertical speed that is missing."""
 LIFT_NOISE_M = 0.04
-"""Differences in height below this say little about who is above."""
+"""Height difference [m] below which it is uncertain which robot is above."""
 WALL_M = 0.4
 """They stay away from floor and ceiling by this."""
 
@@ -36,7 +36,7 @@ class Meeting(NamedTuple):
     """How mates are in the way."""
 
     near: Array
-    """[..., K] how much each of them is, 0 to 1: the sooner and the nearer, the more."""
+    """[..., K] how much each mate is in the way, 0 to 1: the sooner and the nearer, the more."""
     below_m: Array
     """[..., K] how far it is below us."""
     right: Array
@@ -47,10 +47,10 @@ def keep_right(params: SafetyParams, view: LocalView, nominal: Array, found: Mee
     """Add an acceleration to the right of the way to the goal, and away in height, where a mate is in the way.
 
     Args:
-        params: of the filter.
-        view: what the robot knows; own position and velocity, the mates' and the goal's position are read.
-        nominal: [..., A] command whose first three components are accelerations, world frame [m/s^2].
-        found: who is in the way.
+        params: parameters of the filter.
+        view: the robot's view; own position and velocity, the mates' and the goal's position are read.
+        nominal: [..., A] command with accelerations as its first three components, world frame [m/s^2].
+        found: how mates are in the way.
 
     Returns:
         The command [..., A].
@@ -83,7 +83,9 @@ def meet(view: LocalView, speed_m_s: float) -> Meeting:
 
 
 def _lift(params: SafetyParams, view: LocalView, below_m: Array, share: Array) -> Array:
-    """[...] vertical acceleration that takes robots that meet apart: up from who is below, down from who is above."""
+    """Return the vertical acceleration [...] that separates robots that meet: up from a mate below, down
+    from one above.
+    """
     xp, (z, climb) = namespace(below_m), (part[..., 2] for part in (view.own.pos_m, view.own.vel_m_s))
     short = xp.clip(1 - xp.abs(below_m) / LIFT_M, 0.0, 1.0) * share
     wanted = LIFT_M_S * xp.clip((xp.tanh(below_m / LIFT_NOISE_M) * short).sum(-1), -1.0, 1.0)

@@ -1,4 +1,4 @@
-"""`WayCarry`: what the rules against deadlock remember from one decision to the next."""
+"""`WayCarry`: memory of the rules against deadlock from one decision to the next."""
 
 from typing import NamedTuple
 
@@ -19,6 +19,6 @@ class WayCarry(NamedTuple):
     active: Array
     """bool: the filter changed the last command."""
     roundabout: Roundabout
-    """What the robot keeps to its left."""
+    """Disc that the robot keeps to its left."""
     passage: Passage | tuple[()] = ()
     """The narrow place on the way; empty where there are no obstacles."""

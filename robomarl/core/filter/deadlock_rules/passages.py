@@ -1,9 +1,10 @@
-"""Narrow places on a robot's straight way to its goal: where they are, and who goes first. Array-generic.
+"""Narrow places on a robot's straight way to its goal: their positions, and the right of way. Array-generic.
 
-A place is narrow where there is room for one robot between obstacles and not for two beside each other. Robots know the
-same obstacles, and of each other what they hear; that is enough to agree without a word. Whoever is clearly nearer to
-the middle goes first; of two that are about as near, the one that goes towards `EAST`. The other waits to the right of
-its mouth, backing out if it has to. Who has waited long for somebody that does not come, goes.
+A place is narrow if there is room for one robot between obstacles and not for two beside each
+other. All robots know the obstacles, and receive each other's messages; that is enough to agree
+without negotiation. A robot that is clearly nearer to the middle goes first; of two that are about
+as near, the one that goes towards `EAST`. The second robot waits to the right of its mouth, backing
+out if it has to. A robot that has waited long for a mate that does not come, goes.
 """
 
 from typing import NamedTuple
@@ -18,37 +19,41 @@ from robomarl.core.types import Array
 from robomarl.core.view import LocalView
 
 EAST = np.array([0.851, 0.526])
-"""Unit vector that says who goes first; along no wall that people build."""
+"""Unit vector of the direction with right of way; along no wall that people build."""
 STEP_M = 0.125
-"""From one looked-at point of the way to the next."""
+"""Distance [m] between sampled points of the way."""
 BEFORE, AHEAD = 12, 20
-"""How many of them are looked at behind the robot and in front."""
+"""Number of sampled points behind the robot and in front."""
 ROOM_M = 0.15
-"""Two robots that pass each other need this much more than their separation, and one robot half of it."""
+"""Lateral room [m] beyond their separation that two robots that pass each other need; one robot needs
+half as much.
+"""
 NEARER_M = 0.3
-"""Who is nearer to the middle by more than this goes first."""
+"""Distance [m] by which a robot must be nearer to the middle than a mate to go first."""
 REMEMBER_S = 8.0
-"""A narrow place that is no longer on the straight way is remembered for so long."""
+"""Time [s] for which a narrow place that is no longer on the straight way is remembered."""
 PATIENCE_S, BOLD_S = 5.0, 4.0
-"""After so long of waiting a robot goes, whoever seems to come, and for so long."""
+"""Waiting time [s] after which a robot proceeds despite oncoming mates, and the time [s] for which it does."""
 MOUTH_M = 0.175
-"""Who has to wait and is nearer before it than this backs out along its line before it steps aside. Where robots
-wait nearer than `SHORT_M` before that, because they may be close to each other, it is so much less."""
+"""Distance [m] before the mouth within which a robot that has to wait backs out along its line before
+it steps aside. It is at most the waiting distance less `SHORT_M`, for robots that may be close to
+each other.
+"""
 WAIT_M = 0.1
-"""Who waits does so by this and the separation before it."""
+"""Distance [m] before the mouth, beyond the separation, at which a robot waits."""
 SHORT_M = 0.05
 IN_M = 0.1
-"""Who is beside the line finds back to it at a point so far inside."""
+"""Distance [m] inside the passage of the point at which a robot beside the line returns to it."""
 REACH_M = 1.6
-"""Who is farther beyond it is not about to come through."""
+"""Distance [m] beyond the passage from which on a mate is not about to come through."""
 SIDE_M = 0.9
-"""Who is farther beside its line neither."""
+"""Lateral distance [m] from the line beyond which a mate is not about to come through."""
 ALONG_M_S = 0.15
-"""Who is faster than this goes the same way."""
+"""Speed [m/s] along the axis from which on a mate goes in the robot's own direction."""
 ASIDE_M = 0.15
-"""Who is farther beside the line than this does not get in."""
+"""Lateral distance [m] from the line beyond which a robot does not get in."""
 SHOULDER_M = 0.5
-"""Who has no room to its right within this does not step there."""
+"""Distance [m] ahead within which there must be room to the right for a robot to step there."""
 NOWHERE_M = 1e3
 GAIN_PER_S = 4.0
 """Acceleration per velocity that is missing."""
@@ -70,12 +75,12 @@ class Passage(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """Somebody's place relative to a passage."""
+    """Position relative to a passage."""
 
     along_m: Array
-    """From the entry, along the axis."""
+    """Distance [m] from the entry, along the axis."""
     right_m: Array
-    """From its line, to the right."""
+    """Distance [m] from its line, to the right."""
 
     def from_middle_m(self, length_m: Array) -> Array:
         """Distance from the middle of the passage."""
@@ -96,7 +101,7 @@ def right_of(axis: Array) -> Array:
 
 
 def placed(passage: Passage, pos_m: Array) -> Placed:
-    """Where a position [..., 2] is."""
+    """Return a position [..., 2] relative to a passage."""
     offset = pos_m - passage.entry_m
     return Placed((offset * passage.axis).sum(-1), (offset * right_of(passage.axis)).sum(-1))
 
@@ -114,7 +119,7 @@ def gap_m(params: SafetyParams, pos_m: Array) -> Array:
 
 
 class Lookout(NamedTuple):
-    """What a robot sees along its straight way."""
+    """Findings of a robot along its straight way."""
 
     passage: Passage
     blocked: Array
@@ -133,13 +138,13 @@ class Samples(NamedTuple):
     free: Array
     """bool: a robot can be there."""
     right: Array
-    """bool: and another one to the right of it."""
+    """bool: there is also room for a second robot to the right."""
     left: Array
     """bool: or to the left."""
 
 
 def look(params: SafetyParams, before: Passage, view: LocalView) -> Lookout:
-    """Look along the way to the goal, and remember what was found."""
+    """Look along the way to the goal, and remember the narrow place found."""
     own = view.own.pos_m
     xp = namespace(own)
     way = view.goal.pos_m[..., :2] - own[..., :2]
@@ -152,7 +157,7 @@ def look(params: SafetyParams, before: Passage, view: LocalView) -> Lookout:
 
 
 def sample(params: SafetyParams, own_m: Array, axis: Array, far_m: Array) -> Samples:
-    """Where there is room along the way from `own_m` [..., 3] along `axis` [..., 2]."""
+    """Return the room along the way from `own_m` [..., 3] in the direction `axis` [..., 2]."""
     xp = namespace(own_m)
     s = np.arange(-BEFORE, AHEAD + 1) * STEP_M
     keep_m = params.safety.clearance_m or 0.0
@@ -180,9 +185,10 @@ def find(seen: Samples, own_m: Array, axis: Array) -> tuple[Array, Passage]:
 
 
 def update(params: SafetyParams, before: Passage, own_m: Array, now: tuple[Array, Passage]) -> Passage:
-    """What is remembered of narrow places: the one ahead, else the last one until it is passed or long ago.
+    """Return the narrow place to remember: the one ahead, else the last one until it is passed or long ago.
 
-    Who waits keeps to the line that it waits for: from beside the mouth that looks askew.
+    A robot that waits keeps the line that it waits for, because from beside the mouth the line looks
+    askew.
     """
     xp = namespace(own_m)
     found = now[0] & ~((before.known_s > 0) & (before.waited_s > 0))
@@ -193,7 +199,7 @@ def update(params: SafetyParams, before: Passage, own_m: Array, now: tuple[Array
 
 
 def must_wait(passage: Passage, view: LocalView) -> Array:
-    """[...] bool: a mate in or behind the passage, that does not go the same way, goes first."""
+    """Return [...] bool: a mate in or behind the passage goes first, and does not go in the robot's direction."""
     own, heard = view.own, view.heard
     here = placed(passage, own.pos_m[..., :2])
     # The mates' axis stands behind the robots'.
@@ -212,10 +218,10 @@ def must_wait(passage: Passage, view: LocalView) -> Array:
 
 
 def steer(params: SafetyParams, lookout: Lookout, view: LocalView, wait: Array) -> tuple[Array, Array]:
-    """What a robot at a passage does itself: wait beside the mouth, or find back to the line.
+    """Steer a robot at a passage: let it wait beside the mouth, or find back to the line.
 
     Returns:
-        [...] bool: that it does; and the acceleration [..., 2] for it.
+        [...] bool: the robot does either; and the acceleration [..., 2] for it.
     """
     passage, own = lookout.passage, view.own
     xp, here = namespace(own.pos_m), placed(passage, own.pos_m[..., :2])

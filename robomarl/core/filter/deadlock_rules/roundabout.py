@@ -1,10 +1,12 @@
-"""Roundabouts: how a crowd whose ways cross flies around its middle at speed, on rings. Array-generic.
+"""Roundabouts: a crowd with crossing ways flies around its middle at speed, on rings. Array-generic.
 
-Whoever finds itself in a crowd that is about to meet takes the middle of it for the centre, and one of several rings
-for its own: every second robot, counted around the centre, the outermost, every second of the others the next, and so
-on. It keeps the disc inside its ring to the left of its way until the way to its goal is free. Neighbours on the start
-are thus on different rings. Centre and ring are remembered: they follow from where everybody was when it began, which
-all have heard alike, and no word is needed. Nobody has to know how many robots there are, nor its own number.
+A robot in a crowd that is about to meet takes the crowd's middle for the centre, and one of several
+rings for its own. Counted around the centre, every second robot takes the outermost ring, every
+second of the rest the next, and so on. The robot keeps the disc inside its ring to the left of its
+way until the way to its goal is free. Neighbours at the start are thus on different rings. Centre
+and ring are remembered: they follow from all positions when it began, which all robots have
+received alike, so no negotiation is needed. No robot has to know how many robots there are, nor its
+own number.
 """
 
 import math
@@ -21,33 +23,39 @@ from robomarl.core.view import LocalView
 CROWD = 5
 """Fewer than this keep to the right of each other and need no rings."""
 HOLDS = (4, 10, 20, 34)
-"""So many robots have room on one ring, on two, on three, on four; more make a fifth."""
+"""Largest crowds that one, two, three and four rings have room for; larger crowds use five."""
 ROOM_M = 0.37
-"""From ring to ring it is the separation and this: what the filter wants of two that pass each other at speed."""
+"""Distance [m] from ring to ring beyond the separation: the filter asks it of two robots that pass
+each other at speed.
+"""
 MEETS = 2
-"""So many mates must be in the way."""
+"""Minimum number of mates in the way for a roundabout to begin."""
 EDGE = 0.85
-"""Who is nearer to the centre than this share of the crowd's mean distance, or whose goal is, does not go around it."""
+"""Fraction of the crowd's mean distance from the centre. A robot that is nearer, or has a nearer goal,
+does not go around.
+"""
 BEHIND_M = 0.4
-"""Who is farther away than the goal by more than this is not of the crowd."""
+"""Distance [m] farther away than the goal beyond which a mate is not part of the crowd."""
 BEYOND_M = 0.2
 """A ring leads farther from the centre than the goal is by no more than this."""
 WALL_M = 0.2
-"""And no nearer to a wall than this: who flies into one waits there until the roundabout is forgotten."""
+"""Minimum distance [m] of a ring from a wall: a robot that flies into a wall waits there until the
+roundabout is forgotten.
+"""
 REMEMBER_S, FREE_S = 8.0, 4.0
-"""A roundabout is remembered for so long at most, and for so long once the way to the goal is free."""
+"""Longest time [s] for which a roundabout is remembered, and the longest once the way to the goal is free."""
 NEAR_GOAL_M = 0.3
-"""Who is this near goes straight to the goal."""
+"""Distance [m] to the goal below which a robot goes straight to it."""
 INWARD, MOST_RAD = 1.5, 0.8
 """Inside of its ring a robot flies outwards, by this angle per share of the radius that is missing, and at most."""
 GAIN_PER_S = 4.0
 """Acceleration per velocity that is missing."""
 EAST_RAD = math.atan2(EAST[1], EAST[0])
-"""Where robots are counted from around the centre."""
+"""Direction [rad] from which robots are counted around the centre."""
 
 
 class Roundabout(NamedTuple):
-    """What one robot keeps to its left."""
+    """Disc that one robot keeps to its left."""
 
     centre_m: Array
     """[..., 2]"""
@@ -66,9 +74,9 @@ def update(params: SafetyParams, before: Roundabout, view: LocalView, near: Arra
     """Remember the roundabout, or begin one.
 
     Args:
-        params: of the filter.
+        params: parameters of the filter.
         before: the memory.
-        view: what the robots know.
+        view: view of the robots.
         near: [..., K] how much every mate is in the way, 0: not at all.
 
     Returns:
@@ -126,7 +134,7 @@ def _found(params: SafetyParams, view: LocalView, near: Array) -> tuple[Array, R
 
 
 def lane_m(params: SafetyParams) -> float:
-    """From ring to ring."""
+    """Return the distance [m] from ring to ring."""
     return params.safety.separation_m + 2 * params.look_ahead_m + ROOM_M
 
 
@@ -140,7 +148,9 @@ def _to_walls(params: SafetyParams, centre_m: Array) -> Array:
 
 
 def ring_of(rank: Array, count: Array) -> Array:
-    """[...] the ring, from 1 inside, of the robot that has so many of `count` before it around the centre."""
+    """Return the ring [...], from 1 inside, of the robot that has `rank` of `count` robots before it
+    around the centre.
+    """
     xp = namespace(rank)
     rings, halvings = 1 + sum((count > most) * 1 for most in HOLDS), sum((rank % 2**k == 0) * 1 for k in (1, 2, 3, 4))
     return xp.maximum(rings - halvings, 1)

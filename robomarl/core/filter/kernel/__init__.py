@@ -1,8 +1,9 @@
-"""The arithmetic of the safety filter, and of the rules before it, in C, called through cffi: optional. The filter is
-equal to the Python code to 1e-9, the rules are in every bit.
+"""Arithmetic of the safety filter, and of the rules before it, in C, called through cffi: optional.
+The filter is equal to the Python code to 1e-9, the rules are in every bit.
 
-It is built when robomarl is installed where a compiler and cffi are; cffi is needed to run it as well. Without
-it both compute the same in Python, in twenty times the time. `projection` is the QP alone.
+It is built when robomarl is installed with a compiler and cffi present; cffi is needed to run it as
+well. Without it Python computes equal results, in twenty times the time. `projection` is the QP
+alone.
 """
 
 import ctypes
@@ -42,13 +43,13 @@ def load() -> Kernel:
 
 
 def usable() -> bool:
-    """Whether `load` succeeds."""
+    """Return True if `load` succeeds."""
     return _find()[0] is not None
 
 
 @cache
 def _find() -> tuple[Kernel | None, str]:
-    """The kernel, or what is wrong with it."""
+    """Return the kernel, or the problem with it."""
     try:
         module = importlib.import_module(MODULE)
     except ImportError as error:

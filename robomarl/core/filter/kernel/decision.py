@@ -19,17 +19,17 @@ from robomarl.core.view import Heard, LocalView, Own, Plan
 _REASONS = tuple(Reason)
 _NONE = np.int32(0)
 _STILL, _NO_GAIN, _NOBODY = np.zeros(7), np.zeros(()), np.zeros(0, bool)
-"""In the place of attitude and body rates, of a gain, and of strangers, where nobody reads any."""
+"""Placeholders for attitude and body rates, for a gain, and for strangers, if none are read."""
 _PLACE, _HEAD = 34, 37
-"""Where the place and the queue begin in what comes out."""
+"""Offsets of the place and of the queue in the output."""
 _CUTS = [slice(at, at + 3) for at in range(9, 33, 3)] + [slice(_PLACE, _HEAD), _PLACE - 1]
-"""What of the memory lies where in what comes out: plan, bias, place, and since when the bias is learned."""
+"""Slices of the memory in the output: plan, bias, place, and the time since the bias's anchor."""
 _cut = itemgetter(*_CUTS, slice(0, 4), slice(_HEAD, None))
 """Those, the command and the queue."""
 _named = tuple.__new__
 """Makes a named tuple of a tuple, in a third of the time: every decision makes four."""
 PLAIN = (*map(np.dtype, (float, np.float32, bool)), "dtype", LocalView, Own, Heard, Plan, FilterCarry, Bias)
-"""What `plain.c` has to know of Python, behind the address of the constants and before the fields of strangers."""
+"""Python objects that `plain.c` needs, after the address of the constants and before the fields of strangers."""
 
 
 class Room(NamedTuple):
@@ -40,7 +40,7 @@ class Room(NamedTuple):
     num_in: int
     num_out: int
     scratch: Any
-    """What a decision needs besides."""
+    """Scratch memory of a decision."""
 
 
 class KernelFilter:
@@ -107,7 +107,7 @@ class KernelFilter:
     def _decided(
         self, carry: FilterCarry, view: LocalView, nominal: np.ndarray, gain_per_s: Array | None
     ) -> np.ndarray:
-        """[count, num_out] what C says of so many robots."""
+        """Return the output of C, [count, num_out], for `count` robots."""
         parts, count = self._read(carry, view, nominal, gain_per_s), math.prod(nominal.shape[:-1])
         others = (mask.shape[-1] for mask in parts[-2:])
         room = self._room_for((np.shape(carry.commands)[-2], *others, gain_per_s is not None))
@@ -120,7 +120,9 @@ class KernelFilter:
     def _read(
         self, carry: FilterCarry, view: LocalView, nominal: np.ndarray, gain_per_s: Array | None
     ) -> tuple[Array, ...]:
-        """What the filter reads, in the order of `rm_decide`. The masks of mates and strangers are the last two."""
+        """Return the inputs of the filter, in the order of `rm_decide`. The masks of mates and strangers are the last
+        two.
+        """
         own, heard = view.own, view.heard
         strangers = strangers_in(self._constants, view) if view.sensed or self._constants.strangers else None
         seen, *others = (_NOBODY,) if strangers is None else strangers
@@ -136,7 +138,7 @@ class KernelFilter:
         )
 
     def _fill(self, target: Any, kind: str, source: Any) -> None:
-        """Set a struct's fields from the attributes of the same names."""
+        """Set a struct's fields from the attributes of equal names."""
         counts: dict[str, str] = {"num_solids": "solids", "num_stretches": "queue_speed_s"}
         for name, field in self._ffi.typeof(kind).fields:
             value = _value(source, counts[name] if name in counts else name)
@@ -171,7 +173,7 @@ class KernelFilter:
 
 
 def _rows(parts: tuple[Array, ...], room: Room, count: int) -> np.ndarray:
-    """[count, num_in] what many robots read."""
+    """Return the inputs of many robots, [count, num_in]."""
     given, at = np.zeros((count, room.num_in)), 0
     for part in parts[:-2]:
         if part is _STILL or part is _NO_GAIN:
@@ -188,7 +190,7 @@ def _rows(parts: tuple[Array, ...], room: Room, count: int) -> np.ndarray:
 def _answer(
     carry: FilterCarry, nominal: np.ndarray, out: np.ndarray, told: tuple[float, float, bool, int, bool]
 ) -> tuple[FilterCarry, FilterResult]:
-    """What comes out of one decision, without a copy; `told`: slack, gap, active, reason, misfit."""
+    """Return the memory and the result of one decision, without a copy; `told`: slack, gap, active, reason, misfit."""
     slack, gap, active, reason, misfit = told
     *parts, command, queue = _cut(out)
     good, misfits = not reason, carry.bias.misfits
@@ -198,7 +200,7 @@ def _answer(
 
 
 def _after(parts: Sequence[Array], queue: Array, misfits: Array, ok: Array) -> FilterCarry:
-    """The memory in what came out, without a copy; `parts` as `_CUTS` says."""
+    """Return the memory in the output, without a copy; `parts` are in the order of `_CUTS`."""
     pos, vel, stop, estimate, doubt, anchor, made, unsure, place, since = parts
     bias = _named(Bias, (estimate, doubt, anchor, made, unsure, since, misfits))
     return _named(FilterCarry, (queue, _named(Plan, (pos, vel, stop)), place, bias, ok))

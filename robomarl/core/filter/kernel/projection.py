@@ -16,7 +16,7 @@ def project_batch(A: np.ndarray, b: np.ndarray, u0: np.ndarray) -> Projection:  
         u0: [..., 3] the points.
 
     Returns:
-        u [..., 3] and what became of it, as `qp.project_batch` says.
+        u [..., 3] and the outcome, as in `qp.project_batch`.
 
     Raises:
         UserError: the kernel can't be used here.

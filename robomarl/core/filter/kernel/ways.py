@@ -12,8 +12,9 @@ from robomarl.core.view import Goal, Heard, LocalView, Own
 
 _FUNCTIONS = (np.tanh, np.arcsin, np.arctan2, np.cos, np.sin)
 PLAIN = (np.dtype(float), None, np.dtype(bool), "dtype", LocalView, Own, Heard, Goal, WayCarry, Roundabout, *_FUNCTIONS)
-"""What `plain_ways.c` has to know of Python, behind the address of the constants. In the place of single precision, in
-which Python would compute in it, there is nothing."""
+"""Python objects that `plain_ways.c` needs, after the address of the constants. The entry for single
+precision is None, because Python would compute in that precision.
+"""
 _named = tuple.__new__
 
 

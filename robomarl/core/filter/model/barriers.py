@@ -14,8 +14,9 @@ from robomarl.core.filter.model.motion import Library, Predicted, Vec3, directio
 from robomarl.core.types import Array
 
 SPECK = 1e-18
-"""As `motion.TINY`, for what is about 1: a projection to 1e-9 needs unit normals to 1e-15 where rows are almost
-parallel."""
+"""Small number added like `motion.TINY`, for lengths of about 1: a projection to 1e-9 needs unit
+normals to 1e-15 if rows are almost parallel.
+"""
 
 
 class Bound(NamedTuple):
@@ -24,8 +25,9 @@ class Bound(NamedTuple):
     most: Array
     """Largest command [m/s^2] along the normal, not clipped yet."""
     floor: Array
-    """No row asks for less [m/s^2]: with this command the vehicle brakes along the normal at `brake_m_s2`, whatever its
-    bias is within the doubt, and the input box has room for it."""
+    """Least bound that a row asks for [m/s^2]: with this command the vehicle brakes along the normal at
+    `brake_m_s2`, for any bias within the doubt, and the input box has room for it.
+    """
 
 
 class Row(NamedTuple):
@@ -41,11 +43,12 @@ class Row(NamedTuple):
 
 
 def braking_speed(slope: float, clearance_m: Array, brake_m_s2: Array, xp: Library) -> Array:
-    """Speed s [m/s] at which a clearance x suffices to brake: sqrt(2 a x - (a/k)^2), and k x below x = a/k^2.
+    """Return the speed s [m/s] from which a clearance x suffices to brake: sqrt(2 a x - (a/k)^2), and k x
+    below x = a/k^2.
 
-    The line floors the root, whose slope at 0 would turn noise into commands without bound; it meets the root
-    with the same slope, so that following s never takes more than the deceleration a. Without clearance it goes on:
-    who is too near backs off.
+    The line replaces the root near 0, where the root's slope would turn noise into unbounded commands.
+    Both meet with equal slope, so that following s never takes more than the deceleration a. The line
+    goes on below x = 0: a robot that is too close retreats.
     """
     knee = brake_m_s2 / slope
     root = xp.sqrt(xp.maximum(2 * brake_m_s2 * clearance_m - knee * knee, 1e-9))
@@ -53,16 +56,16 @@ def braking_speed(slope: float, clearance_m: Array, brake_m_s2: Array, xp: Libra
 
 
 def on_command(c: Constants, own: Predicted, normal: Vec3, allowed: tuple[Array, Array], xp: Library) -> Bound:
-    """What a row on the acceleration that the vehicle really makes is for the command.
+    """Return the bound on the command that corresponds to a row on the vehicle's actual acceleration.
 
-    Whatever error and bias may do along the normal is taken off last, so that it never uses up the brake. And what is
-    asked for beyond the last command may take effect early, for the whole spread of the delay: only a share of it is
-    granted at once.
+    The effect of error and bias along the normal is taken off last, so that it never uses up the brake.
+    An increase over the last command may take effect early, for the whole spread of the delay, so only
+    a share of the increase is granted at once.
 
     Args:
         c: constants of the vehicle.
         own: predicted state; bias, doubt and last command are read.
-        normal: of the row.
+        normal: normal of the row.
         allowed: right-hand side [m/s^2] with the gain that is meant, and with `SUDDEN_KEEP`.
         xp: library of the components.
     """
@@ -72,7 +75,7 @@ def on_command(c: Constants, own: Predicted, normal: Vec3, allowed: tuple[Array,
 
 
 def _granted(c: Constants, allowed: tuple[Array, Array], lost: Array, last: Array, xp: Library) -> Bound:
-    """`on_command`, with what error and bias may do, and the last command, along the normal."""
+    """Return the bound of `on_command`, given the effect of error and bias, and the last command, along the normal."""
     most, sudden = allowed
     more = xp.maximum(most, sudden) - lost - last
     most = xp.minimum(most - lost, last + xp.where(more > 0, more * c.sudden_share, more))
@@ -85,9 +88,11 @@ def along_axes(sizes: Vec3, bounds: Vec3) -> Array:
 
 
 def left_of(value: Array, least: float, asked: Array | None, xp: Library) -> Array:
-    """What of h must be left after one step [m/s]: the owner's share `least`, or the policy's where that is more.
+    """Return the part of h that must be left after one step [m/s]: by the share `least`, or by the
+    policy's if that is more.
 
-    Below 0 a larger share is less: there the owner's gain says how fast the robot backs off.
+    `least` is the share of the configured gain. Below 0 a larger share is less: there the configured
+    gain says how fast the robot backs off.
     """
     return least * value if asked is None else xp.maximum(asked * value, least * value)
 
@@ -112,7 +117,7 @@ def wall(c: Constants, own: Predicted, side: tuple[int, float], gap_m: Array, xp
 
 
 class Toward(NamedTuple):
-    """What of `Predicted` counts towards a plane across an axis."""
+    """Components of `Predicted` that count towards a plane across an axis."""
 
     speed: Array
     bias: Array
@@ -134,11 +139,11 @@ def plane(c: Constants, toward: Toward, gap_m: Array, xp: Library) -> tuple[Boun
 
 
 def far_from_wall(c: Constants, own: Predicted, gap_m: float, speed_m_s: float) -> bool:
-    """Whether `wall` certainly allows the whole input box, at speeds up to twice the limit.
+    """Return True if `wall` certainly allows the whole input box, at speeds up to twice the limit.
 
-    With s(x) >= v + e + (M + w + a) / gain, M the largest acceleration with all bias: within one step s loses at most
-    a T, because its slope is a / s and s >= v, so the bound is at least gain (s - e - v) - a - w >= M; and what is
-    asked for beyond the last command fits as well (`constants`).
+    With s(x) >= v + e + (M + w + a) / gain, M the largest acceleration with all bias: within one step s
+    loses at most a T, because its slope is a / s and s >= v, so the bound is at least gain (s - e - v)
+    - a - w >= M; and the increase over the last command fits as well (`constants`).
     """
     reach = c.clear_m_s + c.own_error_m_s + max(own.unsure_m_s) + (speed_m_s if speed_m_s > 0 else 0.0)
     clearance = gap_m - c.own_error_m - max(own.unsure_m)
@@ -157,10 +162,10 @@ def speed_limit(c: Constants, own: Predicted, xp: Library) -> Row:
 
 
 def likely_speed_limit(c: Constants, own: Predicted, normal: Vec3, xp: Library) -> Array:
-    """Largest command [m/s^2] along the normal of `speed_limit`, taking the predicted speed as it is.
+    """Return the largest command [m/s^2] along the normal of `speed_limit`, taking the predicted speed as exact.
 
-    For a robot whose rows no command holds: errors as large as half of the limit, which a slow vehicle may have, would
-    leave it too slow to back off from those that come at it.
+    This is for a robot with infeasible rows: errors as large as half of the limit, which a slow vehicle
+    may have, would leave it too slow to back off from bodies that come at it.
     """
     (nx, ny, nz), (vx, vy, vz) = normal, own.motion.vel
     left = c.speed_m_s - (nx * vx + ny * vy + nz * vz)
@@ -168,9 +173,9 @@ def likely_speed_limit(c: Constants, own: Predicted, normal: Vec3, xp: Library) 
 
 
 def clip(c: Constants, bound: Bound, xp: Library) -> Array:
-    """A right-hand side within what is useful.
+    """Return a right-hand side within the useful range.
 
-    From above, where the row cannot bind inside the box. From below at what brakes along the row for sure: asking for
-    more only loses the other rows.
+    The upper limit is where the row cannot bind inside the box. The lower limit is the command that
+    brakes along the row for sure: asking for more only loses other rows.
     """
     return xp.minimum(xp.maximum(bound.most, bound.floor), c.loose_m_s2)

@@ -1,13 +1,15 @@
-"""The bounded observer of the bias: an interval on each axis that the constant part of the acceleration error lies in.
+"""Bounded observer of the bias: an interval on each axis that the constant part of the acceleration
+error lies in.
 
-From the anchor, an earlier decision, to now the velocity must have changed by what the commands made of it, by the
-bias times the time, and by at most what the declared bounds leave open: velocity errors at both ends, the rest of the
-acceleration error, and which of the commands was in force. That is an interval for the bias; the observer keeps
-the intersection of all of them (set-membership estimation: Milanese and Vicino, Automatica 1991). Nothing is averaged:
-the bias is inside as long as the declared bounds hold, and where the intersection is empty one of them does not.
+From the anchor, an earlier decision, to now the velocity must have changed by the effect of the
+commands, by the bias times the time, and by at most the amount that the declared bounds leave open:
+velocity errors at both ends, the rest of the acceleration error, and which of the commands was in
+force. That is an interval for the bias; the observer keeps the intersection of all intervals
+(set-membership estimation: Milanese and Vicino, Automatica 1991). Nothing is averaged: the bias is
+inside as long as the declared bounds hold, and an empty intersection shows that a bound does not.
 
-`narrowed` and `told_by` are the formulas on one axis, in the library `xp` of `motion`; `learn` and `expect` are for
-arrays.
+`narrowed` and `told_by` are the formulas on one axis, in the library `xp` of `motion`; `learn` and
+`expect` are for arrays.
 """
 
 from types import ModuleType
@@ -28,7 +30,7 @@ EMPTY_M_S2 = 1e-3
 
 
 class Bias(NamedTuple):
-    """What is known of the bias; part of the filter's memory."""
+    """Interval of the bias, and the data to narrow it; part of the filter's memory."""
 
     estimate_m_s2: Array
     """[..., 3] middle of the interval, world frame."""
@@ -37,9 +39,9 @@ class Bias(NamedTuple):
     anchor_m_s: Array
     """[..., 3] the velocity that was estimated at the anchor; `UNKNOWN_M_S` where there is none."""
     made_m_s: Array
-    """[..., 3] what the commands have made of the velocity since, in the middle of what they may have."""
+    """[..., 3] change of the velocity since then by the commands, in the middle of the possible range."""
     unsure_m_s: Array
-    """[..., 3] how much more or less they may have made of it."""
+    """[..., 3] half of the width of that range."""
     since_s: Array
     """[...] time since the anchor."""
     misfits: Array
@@ -56,13 +58,14 @@ class Axis(NamedTuple):
 
 
 def narrowed(c: Constants, i: int, memory: tuple[Array, Array], told: tuple[Array, Array], xp: Library) -> Axis:
-    """The interval on axis `i` that is left.
+    """Return the interval that is left on axis `i`.
 
     Args:
         c: constants of the vehicle.
         i: number of the axis.
         memory: estimate and doubt of the last decision.
-        told: middle and half of the width of what the velocity says; infinite where it says nothing.
+        told: middle and half of the width of the interval from the velocity; infinite if it says
+            nothing.
         xp: library of the numbers.
     """
     (estimate, doubt), (middle, half), bound = memory, told, c.bias_m_s2[i]
@@ -74,14 +77,15 @@ def narrowed(c: Constants, i: int, memory: tuple[Array, Array], told: tuple[Arra
 
 
 def told_by(c: Constants, i: int, missed_m_s: Array, unsure_m_s: Array, since: tuple[Array, Array]) -> tuple:
-    """Middle and half of the width [m/s^2] of what the velocity says of the bias on axis `i`.
+    """Return middle and half of the width [m/s^2] of the interval that the velocity gives for the bias on axis `i`.
 
     Args:
         c: constants of the vehicle.
         i: number of the axis.
-        missed_m_s: velocity beyond what the commands made, since the anchor.
-        unsure_m_s: how much more or less they may have made.
-        since: time since the anchor, not 0, and age of the own estimate; stamps are that unevenly spaced.
+        missed_m_s: change of the velocity since the anchor beyond the effect of the commands.
+        unsure_m_s: uncertainty of that effect.
+        since: time since the anchor, not 0, and age of the own estimate; stamps are that unevenly
+            spaced.
     """
     time_s, age_s = since
     open_m_s = unsure_m_s + 2 * (c.velocity_error_m_s + c.reach_m_s2[i] * age_s)
@@ -131,7 +135,7 @@ def expect(c: Constants, memory: Bias, commands: Array, xp: ModuleType) -> Bias:
 
 
 def unanchored(memory: Bias) -> Bias:
-    """The memory where nothing tells the velocity since: what was learned stays, only the anchor goes."""
+    """Return the memory for a time without a measured velocity: only the anchor goes, everything learned stays."""
     return memory._replace(anchor_m_s=memory.anchor_m_s * 0.0 + UNKNOWN_M_S)
 
 

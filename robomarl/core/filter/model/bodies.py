@@ -1,4 +1,4 @@
-"""What a robot keeps clear of besides its team-mates, as scenario and robot files say it."""
+"""Bodies besides teammates that a robot keeps clear of, as scenario and robot files describe them."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -16,14 +16,14 @@ class Obstacle:
     from_m: Vector3
     """Centre of the sphere, one end of the capsule's axis, or the lowest corner of the box."""
     to_m: Vector3 | None = None
-    """The other end of the axis, or the highest corner; a sphere has none."""
+    """Far end of the axis, or the highest corner; a sphere has none."""
     radius_m: NonNegative = 0.0
-    """Of sphere and capsule; of a box, how far its faces are moved outwards."""
+    """Radius of sphere and capsule; for a box, the distance by which its faces are moved outwards."""
     name: str = ""
     """For people; nothing reads it."""
 
     def __post_init__(self) -> None:
-        """Check that the kind has what it needs."""
+        """Check that the kind has the fields that it needs."""
         if (self.kind == "sphere") != (self.to_m is None):
             raise ValueError(f"to_m must be {'left out of a sphere' if self.kind == 'sphere' else 'given'}.")
         if self.kind == "box" and any(a > b for a, b in zip(self.from_m, self.to_m or self.from_m, strict=True)):
@@ -34,7 +34,7 @@ class Obstacle:
 
 @dataclass(frozen=True)
 class Strangers:
-    """Everybody who moves and does not run this filter: opponents, people, unknown robots."""
+    """Moving bodies that do not run this filter: opponents, people, unknown robots."""
 
     separation_m: Positive
     """Distance kept between their centres and ours."""
@@ -43,9 +43,9 @@ class Strangers:
     speed_m_s: Positive
     """Bound of their speed."""
     position_error_m: NonNegative
-    """Bound of the error of what we see of them."""
+    """Bound of the error of their observed position."""
     velocity_error_m_s: NonNegative
-    """The same for their velocity."""
+    """Bound of the error of their observed velocity."""
     max_age_s: Positive
     """Older sightings stop the vehicle."""
     answer: Literal["stop", "evade"] = "stop"
@@ -54,10 +54,11 @@ class Strangers:
     gain_per_s: Positive | None = None
     """Class-K gain of their rows: how late to brake before them; by default the vehicle's."""
     remember_s: Positive | None = None
-    """One that went out of sight counts for so long, after `max_age_s` where it is likely to have gone; by default
-    no longer than that. Read by filters of players."""
+    """Time for which a stranger that went out of sight counts, after `max_age_s` at its likely position;
+    by default no longer than that. Read by filters of players.
+    """
     clear_rad: NonNegative = 0.0
-    """Where the vehicle looks, within this angle of its heading, nobody stands who is not seen; 0: that is not sure."""
+    """Angle about the heading within which the vehicle sees every stranger that stands there; 0: that is not sure."""
 
 
 @dataclass(frozen=True)

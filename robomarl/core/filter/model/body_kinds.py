@@ -1,4 +1,4 @@
-"""What the rows need to know of each kind of body: team-mates, strangers, obstacles, and their tails."""
+"""Properties of each kind of body that the rows need: teammates, strangers, obstacles, and their tails."""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from robomarl.core.types import Array
 
 
 class Shape(NamedTuple):
-    """What extends from a body's reference point; neither: it is that point alone."""
+    """Extent of a body from its reference point; with neither field it is that point alone."""
 
     line: Sequence[Array] | None = None
     """A straight line to this offset [m]."""
@@ -24,7 +24,7 @@ NO_BIAS = (0.0, 0.0, 0.0)
 
 
 class Kind(NamedTuple):
-    """What one kind of body is: team-mates, strangers, obstacles."""
+    """One kind of body: teammates, strangers, obstacles."""
 
     separation_m: float
     """Distance kept between nearest points."""
@@ -35,23 +35,23 @@ class Kind(NamedTuple):
     error_m_s: float
     """Bound of its velocity's error at the stamp."""
     drift_m_s2: float
-    """How fast that grows afterwards, beside its bias and what it may do on purpose."""
+    """Growth rate of that error afterwards, beside its bias and its acceleration on purpose."""
     bias_m_s2: Vector3
-    """Bound of its own bias along each axis: it makes up for what it has learned of it, we count on nothing."""
+    """Bound of its own bias along each axis: it compensates the part that it has learned, we count on nothing."""
     reach_m_s2: Vector3
     """Largest acceleration on purpose along each axis."""
     speed_m_s: float
     """Largest speed."""
     yields: bool
-    """It runs the filter, and brakes its own approach in time. Nobody else is trusted to."""
+    """True if it runs the filter, and brakes its own approach in time. No other body is trusted to."""
     evade: bool = False
-    """Who does not yield is fled from; else it is enough to be at rest."""
+    """True if the robot flees from a body that does not yield; else it is enough to be at rest."""
     brake_share: float = 1.0
     """Share of the own brake that its acceleration leaves."""
     lost_share: float = 0.0
     """Share of its approach that the own speed has to make up for."""
     max_age_s: float = math.inf
-    """Older news of it stop the vehicle."""
+    """Maximum age of its message or sighting; older ones stop the vehicle."""
     keep: float = 0.0
     """Share of h that must be left after one step, 1 - gain * step."""
     slope_per_s: float = 0.0
@@ -65,7 +65,7 @@ class Solid(NamedTuple):
     shape: Shape
     kind: Kind
     tail_kind: Kind | None
-    """What it is to our tail."""
+    """Kind of the obstacle for our tail."""
 
 
 class Kinds(NamedTuple):
@@ -80,11 +80,11 @@ class Kinds(NamedTuple):
 
 
 def kinds_of(params: SafetyParams, arc_m: float) -> Kinds:
-    """Work out the kinds.
+    """Compute the kinds.
 
     Args:
-        params: of the vehicle.
-        arc_m: what a mate's acceleration bends in a period.
+        params: parameters of the vehicle.
+        arc_m: deviation that a mate's acceleration causes in a period.
     """
     s, tail, ahead, strangers = params.safety, params.tail, params.look_ahead_m, params.strangers
     mates = Kind(
@@ -131,11 +131,11 @@ def slope_of(gain_per_s: float) -> float:
 
 
 def stranger_of(params: SafetyParams, strangers: Strangers, separation_m: float) -> Kind:
-    """Who does not run the filter.
+    """Return the kind of a body that does not run the filter.
 
-    With b our brake and a their acceleration: to be at rest before they can be there, v^2 (1 + a / b) / (2 b) +
-    v v' / b must be in the clearance, which is braking at b b / (b + a) with a start of v' b / (b + a). To be
-    faster away than they come, (v + v')^2 / (2 (b - a)).
+    With b our brake and a their acceleration: to be at rest before they can be there, v^2 (1 + a / b) /
+    (2 b) + v v' / b must be in the clearance, which is braking at b b / (b + a) with a start of v' b /
+    (b + a). To be faster away than they come, (v + v')^2 / (2 (b - a)).
     """
     brake, theirs, evade = params.safety.brake_m_s2, strangers.accel_m_s2, strangers.answer == "evade"
     gain = strangers.gain_per_s or params.safety.gain_per_s

@@ -1,4 +1,4 @@
-"""`Constants`: what the rows need, as plain floats, worked out once before the first decision.
+"""`Constants`: the numbers that the rows need, as plain floats, computed once before the first decision.
 
 The margins are those of `docs/safety.md`, sections 4 and 5.
 """
@@ -15,7 +15,7 @@ from robomarl.core.hardware.vehicle import Vector3
 Mode = Literal["qp", "textbook", "off"]
 
 DELAY_SPREAD = 0.5
-"""Shortest over longest delay: what is between sensor and effect takes at least this share of `delay_s`."""
+"""Shortest over longest delay: sensor to effect takes at least this share of `delay_s`."""
 SUDDEN_KEEP = 0.9
 """Share of h that must be left when a command that asks for more than the last one takes effect early."""
 FORGET_S = 20.0
@@ -23,13 +23,13 @@ FORGET_S = 20.0
 BOUND_SPAN = 2.0
 """Right-hand sides are clipped at this many times the longest vector of the input box: such a row cannot bind."""
 ROUNDING_M_S2 = 1e-6
-"""Where the brake takes the whole input box, rounding must not put it outside."""
+"""Margin [m/s^2] on the brake: if it takes the whole input box, rounding must not put it outside."""
 ROUNDING_S = 1e-9
 """Shorter stretches of time are rounding."""
 LARGE_M = 1e6
-"""As far away as anything can be."""
+"""Distance [m] that nothing exceeds."""
 BISECTIONS = 80
-"""From `LARGE_M` down to rounding."""
+"""Number of bisections from `LARGE_M` down to rounding."""
 SETTLE_S = 0.09
 """Time constant of a command where no command holds all rows."""
 TEXTBOOK_STEP_S = 1e-3
@@ -56,7 +56,7 @@ class Constants(NamedTuple):
     mode: Mode
     mates: Kind
     tail_mates: Kind | None
-    """What the mates' tails are to our tail."""
+    """Kind of the mates' tails for our tail."""
     strangers: Kind | None
     tail_strangers: Kind | None
     solids: tuple[Solid, ...]
@@ -75,7 +75,7 @@ class Constants(NamedTuple):
     slope_per_s: float
     """Largest slope of the allowed closing speed over distance; also how fast the speed limit is approached."""
     horizon_s: float
-    """From the stamp of the own estimate to the decision's effect, at the latest."""
+    """Longest time from the stamp of the own estimate to the decision's effect."""
     own_error_m: float
     """Bound of the own predicted position's error, and of the arc within one step; bias and delay aside."""
     own_error_m_s: float
@@ -93,21 +93,24 @@ class Constants(NamedTuple):
     bias_m_s2: Vector3
     """Bound of the constant part of the acceleration error along each axis."""
     forget_m_s2: Vector3
-    """What the doubt about it grows by in a period."""
+    """Growth of the uncertainty of that bias in a period."""
     sudden_keep: float
     """Share of h that must be left where a command takes effect early."""
     sudden_share: float
-    """Of what a command asks for beyond the last one, so much is within the period; the rest may come early."""
+    """Fraction of an increase over the last command that is granted within the period; the rest may take effect early.
+    """
     spend_per_s: float
-    """How fast the clearance between two mates may shrink by the decisions of one of them: each uses up at most
-    1 - keep^2 of it, with the smaller keep of the two that a row has."""
+    """Decay rate [1/s] of the clearance between two mates by the decisions of one robot: each decision
+    uses up at most 1 - keep^2 of the clearance, with the smaller keep of the two that a row has.
+    """
     spread_s: float
     """Longest minus shortest delay."""
     half_s: float
-    """Change of the velocity at the end of a plan, per m/s^2 beyond the last command, in the middle of what the delay
-    may make of it; it can be wrong by as much."""
+    """Change of the velocity at the end of a plan, per m/s^2 beyond the last command, in the middle of the
+    range that the delay allows; the error can be as large.
+    """
     half_way_s2: float
-    """The same for the position."""
+    """Change of the position at the end of a plan, per m/s^2 beyond the last command, as for `half_s`."""
     next_count: int
     """How many commands, the oldest on their way first, may be in force until the next estimate; the new one counts."""
     floor_m_s2: float
@@ -117,12 +120,14 @@ class Constants(NamedTuple):
     clear_m_s: float
     """Allowed speed beyond the own one from which on a wall cannot bind; see `far_from_wall`."""
     settle_share: float
-    """Where no command holds all rows, so much of the way from the last one is gone at once: what flips between two
-    periods, as estimates do within their errors, the delay may take one side of."""
+    """Fraction of the step from the last command that is taken per period if no command satisfies all
+    rows. Estimation errors make that command jump between periods, and the delay could favour one side.
+    """
     hold_m: Vector3
-    """Half the sides of the box in which a robot stays that does not hear the others: as narrow as the errors allow."""
+    """Half-widths of the box in which a robot stays that does not receive its teammates: as small as the errors allow.
+    """
     slow_m_s: float
-    """From this speed braking stays within it."""
+    """Speed from which braking stays within that box."""
     max_own_age_s: float
     min_mates: int
     arena: tuple[Vector3, Vector3] | None
@@ -227,14 +232,16 @@ def _of_delay(params: SafetyParams, most_m_s2: float) -> dict[str, Any]:
 
 
 def _own_error(params: SafetyParams, arc_m: float) -> tuple[float, float]:
-    """Of the predicted position [m] and velocity [m/s]."""
+    """Return the error bounds of the predicted position [m] and velocity [m/s]."""
     s, t = params.safety, params.safety.delay_s
     far = s.position_error_m + s.velocity_error_m_s * t + s.accel_error_m_s2 * t**2 / 2 + arc_m
     return far, s.velocity_error_m_s + s.accel_error_m_s2 * t
 
 
 def _hold(params: SafetyParams, arc_m: float) -> Vector3:
-    """Two opposite walls that far from the middle both let a robot rest there, whatever it does not know."""
+    """Return the distance of two opposite walls from the middle at which both let a robot rest there,
+    despite its errors.
+    """
     far, fast = _own_error(params, arc_m)
     t, w = params.safety.delay_s, params.safety.accel_error_m_s2
     x, y, z = (far + b * t**2 / 2 + _leeway(params, fast + b * t, w + b) for b in params.bias_m_s2)
@@ -274,7 +281,9 @@ def _corners(params: SafetyParams) -> tuple[Vector3, Vector3] | None:
 
 
 def _queue(delay_s: float, period_s: float, count: int) -> Queue:
-    """Between shortest and longest delay after its decision each command takes over from the one before."""
+    """Return the stretches in which each command takes over from the one before, between its shortest and
+    longest delay.
+    """
     shortest = DELAY_SPREAD * delay_s
     decided = [-k * period_s for k in range(count, 0, -1)]
     turns = {min(max(t + after, 0.0), delay_s) for t in decided for after in (shortest, delay_s)}

@@ -1,10 +1,11 @@
-"""The place where a robot stays whose decision is a fallback: it brakes, and stays where it has come to rest.
+"""Place where a robot with a fallback decision stays: it brakes, and stays where it has come to rest.
 
-Braking alone is not enough: an estimate of the velocity that is wrong by a constant lets the robot creep on for ever.
-So the robot remembers the place, and the sides of a box about it become walls, which hold within the errors as the
-arena's do. A box does not press on anybody: robots that each stay in their own do not come nearer, however many they
-are. Near a teammate that is received the side towards it comes in, up to the place itself. Near one that fell silent,
-which rests somewhere in a box of its own and has no row any more, the far side opens besides. Components and `xp` are
+Braking alone is not enough: an estimate of the velocity that is wrong by a constant lets the robot
+drift for ever. So the robot remembers the place, and the sides of a box about it become walls,
+which hold within the errors as the arena's do. A box does not press on any robot: robots that each
+stay in their own do not come nearer, however many they are. Near a teammate that is received the
+side towards it comes in, up to the place itself. Near one that fell silent, which rests somewhere
+in a box of its own and has no row any more, the far side opens besides. Components and `xp` are
 those of `motion`.
 """
 
@@ -21,30 +22,37 @@ NOWHERE_M = 2 * LARGE
 """Each component of the place of a robot that does not stay anywhere (not NaN, which spoils gradients)."""
 
 SILENT_BOXES = 4.0
-"""Between the places of two robots that fell silent so many half boxes are wanted, beside the separation. Two are what
-both may use; the errors of either place come on top."""
+"""Number of half boxes wanted between the places of two robots that fell silent, beside the
+separation. Both robots may use two; the errors of either place come on top.
+"""
 REMEMBERED_BOXES = 2.0
-"""A robot that flies on remembers its place while it is within so many half boxes of it: a robot whose fallback comes
-and goes would else find a place that is a little nearer each time."""
+"""Number of half boxes within which a robot that flies on remembers its place: with a fallback that
+comes and goes, it would else find a place that is a little nearer each time.
+"""
 OPEN_SIDE = 4.0
-"""By so many half boxes the far side opens at most: opposite walls that are as near as the errors allow contradict each
-other after a command that jumped, and then neither pushes."""
+"""Maximum number of half boxes by which the far side opens: opposite walls that are as near as the
+errors allow contradict each other after a command that jumped, and then neither pushes.
+"""
 
 
 class Hold(NamedTuple):
-    """Whether the robot stays, and where."""
+    """Place where the robot stays, if it does."""
 
     on: Array
     place: Vec3
-    """Of its commanded point, world frame [m]; `NOWHERE_M` where it does not stay."""
+    """Place of its commanded point, world frame [m]; `NOWHERE_M` if it does not stay."""
     away: Vec3
-    """From -1 to 1 along each axis: how far too near silent mates the place is, and where to from them."""
+    """Direction away from silent mates that are too near to the place, scaled by how far too near, -1 to 1
+    along each axis.
+    """
     near: tuple[Vec3, Vec3]
-    """From 0 along each axis: by how much received mates below and above bring in the lower and the upper side."""
+    """Amounts, 0 or more along each axis, by which received mates below and above bring in the lower and
+    the upper side.
+    """
 
 
 class Still(NamedTuple):
-    """What decides whether a robot stays."""
+    """Conditions on which a robot stays."""
 
     may: Array
     """[...] bool: it may find a place."""
@@ -57,13 +65,13 @@ class Still(NamedTuple):
 
 
 def hold_of(c: Constants, before: Vec3, own: Predicted, still: Still, xp: Library) -> Hold:
-    """Where a robot stays: its place if it has one, else where it is once it is slow.
+    """Return the place where a robot stays: its place if it has one, else its position once it is slow.
 
     Args:
         c: constants of the vehicle.
         before: place in its memory.
         own: predicted state.
-        still: what decides whether it stays.
+        still: conditions on which it stays.
         xp: library of the components.
     """
     # A place that is none in any part is none: one that is no number would go on into the command.
@@ -106,7 +114,7 @@ def remembered(c: Constants, before: Vec3, own: Predicted, xp: Library) -> Vec3:
 
 
 def widened(hold: Hold) -> Hold:
-    """The place without what received mates bring in of its sides."""
+    """Return the hold without the parts of its sides that received mates bring in."""
     low, high = (tuple(x * 0.0 for x in side) for side in hold.near)
     return hold._replace(near=(low, high))
 

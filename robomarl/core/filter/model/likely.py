@@ -1,10 +1,11 @@
-"""The row of a team-mate from where it most likely is, for a robot whose rows no command holds.
+"""Row of a teammate from its most likely motion, for a robot with infeasible rows.
 
-What a mate may have done since it was heard is more than there is room for, then, and rows that ask for all of it at
-once no longer tell which mate is near. This row takes the mate to have braked along the end of its plan, as every
-robot does in a crowd, and wants the separation, and what the estimates of both places may be wrong by. A wider reach
-would press: pushes of many mates add up from robot to robot, and the innermost one is between them and a wall. A mate
-that moves away does not count as doing so, because within its errors it may only seem to.
+The mate's possible motion since its message is then more than there is room for, and rows that ask
+for all possible motion at once no longer tell which mate is near. This row takes the mate to have
+braked along the end of its plan, as every robot does in a crowd, and wants the separation, and the
+error bounds of both estimated places. A wider reach would press: pushes of many mates add up from
+robot to robot, and the innermost one is between them and a wall. A mate that moves away does not
+count as doing so, because within its errors it may only seem to.
 """
 
 from robomarl.core.filter.model.barriers import along_axes, braking_speed

@@ -1,9 +1,10 @@
-"""The look-ahead point of a differential drive: a point in front of the axle that can move in every direction.
+"""Look-ahead point of a differential drive: a point in front of the axle that can move in every direction.
 
-With heading e, speed v and yaw rate w, the point P = p + l e moves at v e + l w e' (e' across e), and its
-acceleration u gives those of the wheels: dv/dt = u . e + l w^2, l dw/dt = u . e' - v w. The filter works on P as
-on any point mass; `wheel_accel` makes of its command what the drive has to do. (De Luca, Oriolo, Vendittelli,
-Control of wheeled mobile robots, 2001, section 6: input-output linearization.)
+With heading e, speed v and yaw rate w, the point P = p + l e moves at v e + l w e' (e' across e),
+and its acceleration u gives those of the wheels: dv/dt = u . e + l w^2, l dw/dt = u . e' - v w. The
+filter works on P as on any point mass; `wheel_accel` converts its command to the drive's
+accelerations. (De Luca, Oriolo, Vendittelli, Control of wheeled mobile robots, 2001, section 6:
+input-output linearization.)
 
 Components and `xp` are those of `motion`.
 """
@@ -30,13 +31,13 @@ def heading(quat_wxyz: Vec3, xp: Library) -> tuple[Array, Array]:
 
 
 def point_of(centre: Motion, quat_wxyz: Vec3, yaw_rate_rad_s: Array, ahead_m: float, xp: Library) -> Motion:
-    """State of the look-ahead point of a robot; z stays as it is.
+    """Return the state of the look-ahead point of a robot; z is unchanged.
 
     Args:
         centre: state of the middle of the axle.
         quat_wxyz: attitude, body to world.
         yaw_rate_rad_s: angular velocity about z.
-        ahead_m: from there to the point.
+        ahead_m: distance from there to the point.
         xp: library of the components.
     """
     ex, ey = heading(quat_wxyz, xp)
@@ -48,14 +49,14 @@ def point_of(centre: Motion, quat_wxyz: Vec3, yaw_rate_rad_s: Array, ahead_m: fl
 def wheel_accel(
     accel: Vec3, toward: tuple[Array, Array], speed_m_s: Array, turn_rad_s: Array, ahead_m: float
 ) -> Wheels:
-    """What the drive has to do so that its look-ahead point accelerates as commanded.
+    """Return the drive's acceleration that makes its look-ahead point accelerate as commanded.
 
     Args:
-        accel: of the point, world frame [m/s^2].
+        accel: acceleration of the point, world frame [m/s^2].
         toward: the robot's heading, a unit vector.
-        speed_m_s: of the robot along it.
+        speed_m_s: speed of the robot along it.
         turn_rad_s: its yaw rate.
-        ahead_m: from the axle to the point.
+        ahead_m: distance from the axle to the point.
     """
     ex, ey = toward
     along, across = accel[0] * ex + accel[1] * ey, accel[1] * ex - accel[0] * ey

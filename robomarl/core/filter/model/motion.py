@@ -1,9 +1,10 @@
-"""How the vehicle moves, as the filter sees it: prediction, braking, plan.
+"""Motion of the vehicle in the filter's model: prediction, braking, plan.
 
-Every function here and in `barriers` but `predict` takes vectors as tuples of components and the library `xp` that the
-components are of: numpy or JAX arrays of any one shape (thousands of robots at once), or Python floats with
-`Floats` (one robot, where numpy's overhead per call would cost more than the arithmetic). It is one
-implementation for all three. `predict` is for one robot; `stacked.predict` is the same for many.
+Every function here and in `barriers` but `predict` takes vectors as tuples of components and the
+library `xp` that the components are of: numpy or JAX arrays of any one shape (thousands of robots
+at once), or Python floats with `Floats` (one robot, where numpy's overhead per call would cost more
+than the arithmetic). It is one implementation for all three. `predict` is for one robot;
+`stacked.predict` is its equal for many.
 """
 
 import math
@@ -56,10 +57,11 @@ class Predicted(NamedTuple):
 
     motion: Motion
     unsure_m: Vec3
-    """By how much the position can be wrong along each axis, as bias and delay are not known; on top of
-    `Constants.own_error_m` in any direction."""
+    """Bound of the position's error along each axis from the unknown bias and delay; on top of
+    `Constants.own_error_m` in any direction.
+    """
     unsure_m_s: Vec3
-    """The same for the velocity."""
+    """Bound of the velocity's error along each axis from the unknown bias and delay."""
     bias: Vec3 = NOWHERE
     """Estimate of the bias [m/s^2]."""
     doubt: Vec3 = NOWHERE
@@ -73,14 +75,16 @@ class Predicted(NamedTuple):
 
 
 def predict(c: Constants, own: Motion, commands: list[Vec3], bias: tuple[Vec3, Vec3]) -> Predicted:
-    """The estimate of one robot, moved through the queued commands.
+    """Return one robot's estimate, moved through the queued commands.
 
-    At any time the acceleration on an axis is between the least and the largest of the commands that may be in force.
+    At any time the acceleration on an axis is between the least and the largest of the commands that
+    may be in force.
 
     Args:
         c: constants of the vehicle.
         own: the estimate at its stamp.
-        commands: accelerations [m/s^2] that are still on their way, oldest first, `c.num_acting` of them.
+        commands: accelerations [m/s^2] that are still on their way, oldest first, `c.num_acting` in
+            number.
         bias: estimate of the bias and bound of its error [m/s^2].
     """
     t, half, found = c.horizon_s, c.horizon_s * c.horizon_s / 2, []
@@ -102,9 +106,9 @@ def predict(c: Constants, own: Motion, commands: list[Vec3], bias: tuple[Vec3, V
 
 
 def brake(c: Constants, own: Predicted, xp: Library) -> Vec3:
-    """The fallback: the command [m/s^2] that brakes along the velocity at `brake_m_s2` whatever the bias is.
+    """Return the fallback: the command [m/s^2] that brakes along the velocity at `brake_m_s2` for any bias.
 
-    Less close to rest, so that it never reverses. The input box holds it.
+    Close to rest it brakes less, so that it never reverses. The input box holds it.
     """
     (vx, vy, vz), (bx, by, bz), (ex, ey, ez) = own.motion.vel, own.bias, own.doubt
     speed, nx, ny, nz = direction(own.motion.vel, xp)
@@ -114,10 +118,12 @@ def brake(c: Constants, own: Predicted, xp: Library) -> Vec3:
 
 
 def committed(c: Constants, own: Predicted, accel: Vec3, xp: Library) -> tuple[Motion, Vec3]:
-    """The plan: the state one period after the decision's effect, and where the vehicle comes to rest at the latest.
+    """Return the plan: the state one period after the decision's effect, and where the vehicle comes to
+    rest at the latest.
 
-    The state is in the middle of what the delay may make of the commands. The stop point is farther than braking from
-    there takes, by all that the delay may add: who hears of it needs no queue of commands to know.
+    The state is in the middle of the range that the delay allows. The stop point is farther than the
+    braking distance from there, by all that the delay may add, so a receiver needs no queue of commands
+    to know it.
 
     Args:
         c: constants of the vehicle.
@@ -142,7 +148,7 @@ def committed(c: Constants, own: Predicted, accel: Vec3, xp: Library) -> tuple[M
 
 
 def _delayed(c: Constants, own: Predicted, xp: Library) -> tuple[Array, Array]:
-    """By how much position and velocity can be wrong in any direction, as the delay is not known."""
+    """Return the error bounds of position and velocity in any direction from the unknown delay."""
     t, found = c.horizon_s, []
     for unsure, share in ((own.unsure_m, t * t / 2), (own.unsure_m_s, t)):
         x, y, z = (a - doubt * share for a, doubt in zip(unsure, own.doubt, strict=True))

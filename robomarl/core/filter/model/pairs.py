@@ -1,7 +1,7 @@
-"""Rows between the robot and one body: a team-mate that brakes as well, somebody who does not, an obstacle.
+"""Rows between the robot and one body: a teammate that brakes as well, a body that does not, an obstacle.
 
-The barrier and its forms are those of `barriers`; `docs/safety.md` derives them. Components and `xp` are those of
-`motion`.
+The barrier and its forms are those of `barriers`; `docs/safety.md` derives them. Components and
+`xp` are those of `motion`.
 """
 
 import math
@@ -23,22 +23,22 @@ TEXTBOOK_ROOT_M_S = 0.3
 
 
 class Body(NamedTuple):
-    """What is known of something to keep clear of."""
+    """Known state of a body to keep clear of."""
 
     motion: Motion
     """State of its reference point at a reference time: the stamp of its message, or the end of its plan's queue."""
     wait_s: Array
-    """Time from that reference to the effect of the own decision: what it does in it is not known."""
+    """Time from that reference to the effect of the own decision; the body's motion in it is not known."""
     since_s: Array
     """Time from the stamp to that effect: so old is its estimate by then."""
     shape: Shape = POINT
-    """What extends from the reference point."""
+    """Extent from the reference point."""
     blind: Array = 0.0
     """1 where only the centre of a differential drive is known instead of its look-ahead point, else 0."""
     late_m: Array = 0.0
     """How much farther than braking from that reference takes it may come to rest, as it says."""
     early_s: Array = 0.0
-    """How much earlier than its plan says the mate may have turned to what we have not heard of."""
+    """Time by which the mate may have turned earlier than its plan says to a motion that we have no message of."""
 
 
 def braking_distance(slope: float, speed_m_s: Array, brake_m_s2: Array, xp: Library) -> Array:
@@ -48,11 +48,12 @@ def braking_distance(slope: float, speed_m_s: Array, brake_m_s2: Array, xp: Libr
 
 
 def mate_of(c: Constants, state: Motion, plan: tuple[Motion, Vec3], since_s: Array, xp: Library) -> Body:
-    """What a message says of the mate: its plan where there is one, else its state.
+    """Return the mate as its message describes it: by its plan if there is one, else by its state.
 
-    A plan is the state `horizon + period` after the stamp, with the commands of that time accounted for, and where the
-    mate comes to rest at the latest. One that repeats the state, that the vehicle cannot have reached from there, or
-    whose stop is nearer than the vehicle can brake, is none.
+    A plan is the state `horizon + period` after the stamp, with the commands of that time accounted
+    for, and where the mate comes to rest at the latest. A plan does not count if it repeats the state,
+    if the vehicle cannot have reached it from there, or if its stop is nearer than the vehicle can
+    brake.
 
     Args:
         c: constants of the vehicle.
@@ -80,16 +81,16 @@ def mate_of(c: Constants, state: Motion, plan: tuple[Motion, Vec3], since_s: Arr
 
 
 def pair(c: Constants, kind: Kind, own: Predicted, body: Body, xp: Library, tail: Vec3 | None = None) -> Row:
-    """The row between the robot and one body.
+    """Return the row between the robot and one body.
 
-    A team-mate brakes its own approach, as this robot does, both in time. From anything else the robot is either at
-    rest before it can be there, or faster away than it comes (`kinds.stranger_of`).
+    A teammate brakes its own approach, as this robot does, both in time. For any other body, the robot
+    is either at rest before the body can be there, or faster away than it comes (`kinds.stranger_of`).
 
     Args:
         c: constants of the vehicle.
-        kind: what the body is.
+        kind: kind of the body.
         own: predicted state of the robot at the time when the decision takes effect.
-        body: what is known of the body.
+        body: known state of the body.
         xp: library of the components.
         tail: the line from the robot's centre that is meant, if not the centre alone.
     """
@@ -123,12 +124,12 @@ def pair(c: Constants, kind: Kind, own: Predicted, body: Body, xp: Library, tail
 
 
 class _Sight(NamedTuple):
-    """A body as it is when the decision takes effect."""
+    """Body at the time when the decision takes effect."""
 
     offset: Vec3
-    """From its reference point to ours, z scaled."""
+    """Vector from its reference point to ours, z scaled."""
     distance: Array
-    """Between nearest points."""
+    """Distance between nearest points."""
     normal: Vec3
     """S n: with z divided by the downwash ratio (S) the ellipsoid is a sphere, n is a unit vector there from the body
     to us, and S n pairs with world vectors."""
@@ -137,14 +138,17 @@ class _Sight(NamedTuple):
     fast: Array
     """Largest speed towards us."""
     taken: Array
-    """What the distance cannot be used for."""
+    """Distance not available for braking: separation, position uncertainty and, for a teammate, its own
+    braking distance.
+    """
     reach: Array
     """Its largest acceleration on purpose along n."""
     turn: Array
-    """Sine of the angle by which n may be wrong, as the places are not known exactly: so much of what goes across
-    counts as going along."""
+    """Sine of the largest error of the direction n, because the places are not known exactly: this share
+    of motion across counts as motion along.
+    """
     seems: Array
-    """By how much its speed towards us may be more than it seems, beside what it does on purpose."""
+    """Amount by which its speed towards us may exceed the estimate, beside its acceleration on purpose."""
 
 
 def _sight(c: Constants, kind: Kind, own: Predicted, body: Body, tail: Vec3 | None, xp: Library) -> _Sight:
@@ -159,7 +163,7 @@ def _sight(c: Constants, kind: Kind, own: Predicted, body: Body, tail: Vec3 | No
 
 
 def _known(c: Constants, kind: Kind, own: Predicted, body: Body, sight: _Sight, xp: Library) -> _Sight:
-    """What the body may have done, along the direction that the sight has."""
+    """Return the sight with the body's possible motion along the direction that the sight has."""
     (nx, ny, nz), lean, (wx, wy, wz) = sight.normal, sight.lean, body.motion.vel
     since, early, wait = body.since_s, body.early_s, xp.maximum(body.wait_s, 0.0)
     sizes = (xp.abs(nx), xp.abs(ny), xp.abs(nz))
@@ -185,7 +189,9 @@ def _known(c: Constants, kind: Kind, own: Predicted, body: Body, sight: _Sight, 
 
 
 def _turned(c: Constants, kind: Kind, body: Body, sight: _Sight, xp: Library) -> _Sight:
-    """What accelerations across the line that the mate itself sees are along ours, which may be turned against it."""
+    """Add the part along our line of accelerations across the line that the mate itself sees, which may be
+    turned against ours.
+    """
     wait, early = xp.maximum(body.wait_s, 0.0), body.early_s
     side = sight.turn * math.hypot(*kind.reach_m_s2)
     fast = sight.fast + side * (wait + 2 * early)
@@ -201,7 +207,7 @@ def _across(vel: Vec3, along: Array, xp: Library) -> Array:
 
 
 def _doubt(c: Constants, kind: Kind, own: Predicted, sight: _Sight, xp: Library) -> Array:
-    """By how much more than it seems we may come nearer [m/s]."""
+    """Return the amount by which we may come nearer faster than estimated [m/s]."""
     (nx, ny, nz), lean, (vx, vy, vz) = sight.normal, sight.lean, own.motion.vel
     doubt = c.own_error_m_s * lean + along_axes((xp.abs(nx), xp.abs(ny), xp.abs(nz)), own.unsure_m_s)
     if not kind.yields:
@@ -210,11 +216,13 @@ def _doubt(c: Constants, kind: Kind, own: Predicted, sight: _Sight, xp: Library)
 
 
 def _better(c: Constants, kind: Kind, own: Predicted, body: Body, first: _Sight, xp: Library) -> tuple[_Sight, Array]:
-    """Of a mate that is not heard of lately: what leaves more of the clearance, of two things that are both true.
+    """Return the better of two valid bounds for a mate not received lately: the one that leaves more of
+    the clearance.
 
-    It may have accelerated towards us all the while. Or: it has kept its own rows, so that towards us it brakes since
-    its plan's state, and each of its decisions has used up a share of the clearance between us at most; of what that
-    was when its plan was made we know an upper bound. Across, it has gone on as it went in both.
+    Bound one: it may have accelerated towards us all the while. Bound two: it has kept its own rows, so
+    that towards us it brakes since its plan's state, and each of its decisions has used up at most a
+    share of the clearance between us; we know an upper bound of that clearance when its plan was made.
+    Across, it has gone on as it went in both.
 
     Returns:
         The body, and whether it counts as braking.
@@ -252,11 +260,12 @@ def facing(kind: Kind, body: Body, tail: Vec3 | None, offset: Vec3, xp: Library)
 
 
 def _allowed(kind: Kind, clearance_m: Array, fast_m_s: Array, brake_m_s2: Array, xp: Library) -> Array:
-    """Largest speed towards the body [m/s]; `fast_m_s` is its own speed towards us.
+    """Return the largest speed towards the body [m/s]; `fast_m_s` is its own speed towards us.
 
-    Who does not yield: sqrt(2 e x + q^2) - q to be at rest in time, sqrt(2 e x) - q to be faster away, with the
-    brake e and the speed q that `kinds.stranger_of` derives, and the root continued as `braking_speed` does. Who is too
-    near to a stranger need not back off: to be at rest is enough.
+    For a body that does not yield: sqrt(2 e x + q^2) - q to be at rest in time, sqrt(2 e x) - q to be
+    faster away, with the brake e and the speed q that `kinds.stranger_of` derives, and the root
+    continued as `braking_speed` does. A robot that is too near to a stranger need not back off: to be
+    at rest is enough.
     """
     if kind.yields:
         return braking_speed(kind.slope_per_s, clearance_m, brake_m_s2, xp)
@@ -266,9 +275,10 @@ def _allowed(kind: Kind, clearance_m: Array, fast_m_s: Array, brake_m_s2: Array,
 
 
 def pair_textbook(c: Constants, kind: Kind, own: Motion, body: Body, xp: Library, tail: Vec3 | None = None) -> Row:
-    """The row of Wang, Ames, Egerstedt (T-RO 2017) with alpha(h) = gain h, in the scaled space.
+    """Return the row of Wang, Ames, Egerstedt (T-RO 2017) with alpha(h) = gain h, in the scaled space.
 
-    Half of it for each of two mates, else all of it; no margins. It is what a campaign has to catch.
+    Each of two mates takes half of the row; for other bodies the robot takes all. No margins. A
+    campaign has to catch it.
     """
     squash, share = kind.squash, TEXTBOOK_SHARE if kind.yields else 1.0
     (px, py, pz), (vx, vy, vz) = own

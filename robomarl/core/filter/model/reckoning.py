@@ -1,4 +1,4 @@
-"""Where a robot is that has lost its own estimate: its last plan, and how wrong that becomes."""
+"""Position of a robot that has lost its own estimate: its last plan, with a growing uncertainty."""
 
 from types import ModuleType
 
@@ -10,12 +10,13 @@ from robomarl.core.types import Array
 
 
 def reckoned(c: Constants, carry: FilterCarry, since_s: Array, xp: ModuleType) -> Predicted:
-    """The state when the next decision takes effect, as the last plan says.
+    """Return the state when the next decision takes effect, according to the last plan.
 
-    The velocity was wrong from the beginning, the rest of the acceleration error and the bias add to that all the
-    while, and so does what the delay has made of the commands: at most the longest delay less the shortest of the
-    widest change of the last commands. It grows for as long as the delay at most: who does not see comes to rest, and
-    must not flee from what may be.
+    The velocity was wrong from the beginning, the rest of the acceleration error and the bias add to
+    that all the while, and so does the effect of the delay on the commands: at most the longest delay
+    less the shortest, times the widest change of the last commands. The uncertainty grows for as long
+    as the delay at most: a robot without an estimate comes to rest, and must not flee from mere
+    possibilities.
 
     Args:
         c: constants of the vehicle.

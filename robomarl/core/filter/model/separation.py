@@ -1,8 +1,8 @@
 """Nearest points of two bodies: points, straight lines (capsules' axes) and boxes along the axes.
 
-Components and `xp` are those of `motion`. The vector between the nearest points is what a row is made of; its
-length is differentiable wherever it is not 0, with the unit vector as its gradient, as the points themselves
-may be held still to first order.
+Components and `xp` are those of `motion`. A row is made of the vector between the nearest points.
+The vector's length is differentiable wherever it is not 0, with the unit vector as its gradient, as
+the points themselves may be held still to first order.
 """
 
 from robomarl.core.filter.model.body_kinds import Shape
@@ -56,10 +56,12 @@ def _between_lines(o: Vec3, a: Vec3, b: Vec3, xp: Library) -> Vec3:
 
 
 def _from_box(o: Vec3, own: Vec3 | None, box: Vec3, xp: Library) -> Vec3:
-    """From a box: clamping, at the place of our line where half of the squared distance has slope 0.
+    """Return the vector from a box by clamping, at the place of our line where half of the squared
+    distance has slope 0.
 
-    The slope is piecewise linear and never falls, with corners where the line crosses a plane of a face; it is
-    interpolated between the last corner where it is not above 0 and the first where it is not below.
+    The slope is piecewise linear and never falls, with corners where the line crosses a plane of a
+    face; it is interpolated between the last corner where it is not above 0 and the first where it is
+    not below.
     """
     if own is None:
         return tuple(_outside(o[i], box[i], xp) for i in range(3))
@@ -85,12 +87,14 @@ def _from_box(o: Vec3, own: Vec3 | None, box: Vec3, xp: Library) -> Vec3:
 
 
 def _outside(x: Array, size: Array, xp: Library) -> Array:
-    """What is left of a coordinate beyond the interval from 0 to `size`."""
+    """Return the part of a coordinate beyond the interval from 0 to `size`."""
     return x - xp.minimum(xp.maximum(x, 0.0), size)
 
 
 def _share(o: Vec3, b: Vec3, xp: Library) -> Array:
-    """Where along b the nearest point to o is, 0 to 1; for our own line, minus where o is nearest."""
+    """Return the position of the point nearest to o along b as a share of b, not clipped; for our own
+    line, its negative.
+    """
     return _dot(o, b) / (_dot(b, b) + TINY)
 
 

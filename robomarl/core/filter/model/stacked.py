@@ -1,7 +1,8 @@
-"""Prediction, walls and box with vectors as one array [3, ...]: what `batch` computes in few large operations.
+"""Prediction, walls and box with vectors as one array [3, ...]: the computations of `batch` in few
+large operations.
 
-Every number is the one that `motion` and `barriers` find component by component; `weigh` says how sums over the queue
-are made.
+Every number is the one that `motion` and `barriers` find component by component; `weigh` says how
+sums over the queue are made.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +27,7 @@ _NORMALS = np.repeat(np.eye(3), 2, 0) * _SIGN[:, None]
 
 
 def weigh(start: Array, values: Array, weights: Sequence[float]) -> Array:
-    """One after the other, so that the sum is the same to the last bit however many problems there are."""
+    """Add the weighted values one at a time, so that the sum is equal to the last bit for any number of problems."""
     for i, weight in enumerate(weights):
         if weight:
             start = start + values[..., i] * weight
@@ -94,7 +95,7 @@ def sides(bound: Array, xp: ModuleType) -> Array:
 
 
 def overstepped(walls: barriers.Bound, u: Vec3, xp: ModuleType) -> Array:
-    """By how much u breaks what the faces allow."""
+    """Return the amount by which u exceeds the bounds of the faces."""
     return (xp.repeat(xp.stack(u), 2, 0) * along(_SIGN, u[0]) - walls.most).max(0)
 
 

@@ -1,4 +1,4 @@
-"""Where the view shows bodies that do not run the filter."""
+"""Bodies in the view that do not run the filter."""
 
 from typing import NamedTuple
 
@@ -22,11 +22,12 @@ class Strangers(NamedTuple):
 
 
 def strangers_in(c: Constants, view: LocalView) -> Strangers | None:
-    """The fields `strangers_mask`, `strangers_pos_m`, `strangers_vel_m_s`, `strangers_age_s` of `view.sensed`.
+    """Return the fields `strangers_mask`, `strangers_pos_m`, `strangers_vel_m_s`, `strangers_age_s` of
+    `view.sensed`.
 
     Raises:
-        UserError: there are such fields, and the parameters do not say what to assume of strangers; or the other
-            way round. That is a mistake of the set-up, found at the first decision.
+        UserError: there are such fields, and the parameters have no assumptions about strangers; or the
+            reverse. That is a mistake of the set-up, found at the first decision.
     """
     sensed, known = view.sensed, c.strangers is not None
     if hasattr(sensed, "strangers_pos_m") == known:

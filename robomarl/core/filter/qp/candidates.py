@@ -5,17 +5,18 @@ import numpy as np
 from robomarl.core.types import Array
 
 PAIRS = ((0, 0, 1), (1, 2, 2))
-"""Rows of the basis whose planes meet with the new one's in each vertex."""
+"""Pairs of basis rows that meet with the new row in each vertex."""
 
 PARALLEL = 1e-20
-"""Squares of the sine of two rows and of the determinant of three, in double precision, from which on they have a line
-and a vertex, as in C; rounding makes 1e-32 of what is exactly parallel."""
+"""Least squared sine of two rows, and least squared determinant of three, in double precision, for
+which they have a line and a vertex, as in C; rounding makes 1e-32 of exactly parallel rows.
+"""
 
 
 def candidates(new: np.ndarray, basis: np.ndarray, u0: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Projections of u0 onto the plane of `new`, its lines and its vertices with the basis' planes.
+    """Return the projections of u0 onto the plane of `new`, its lines and its vertices with the basis' planes.
 
-    They are corrected once for what rounding left of them.
+    They are corrected once for the remains of rounding.
 
     Args:
         new: [4, ...] normal and right-hand side.
@@ -23,8 +24,8 @@ def candidates(new: np.ndarray, basis: np.ndarray, u0: np.ndarray) -> tuple[np.n
         u0: [3, ...].
 
     Returns:
-        points [7, 3, ...]: the plane's, those of the lines with each row, of the vertices with each pair of `PAIRS`;
-        and where they exist [7, ...].
+        points [7, 3, ...]: the plane's, those of the lines with each row, of the vertices with each
+        pair of `PAIRS`; and where they exist [7, ...].
     """
     normal, normals = new[:3], basis[:, :3]
     excess = over(new[None], u0)
@@ -66,7 +67,7 @@ def over(rows: Array, u: Array) -> Array:
 
 
 def _each(rows: Array, points: Array) -> Array:
-    """The same for points [m, 3, ...], one for each row."""
+    """Return A u - b for rows [m, 4, ...] and points [m, 3, ...], one for each row."""
     return rows[:, 0] * points[:, 0] + rows[:, 1] * points[:, 1] + rows[:, 2] * points[:, 2] - rows[:, 3]
 
 

@@ -1,9 +1,9 @@
-"""What to do where no command holds all rows: the one that breaks them least, within the input box.
+"""Command for infeasible rows: the one that violates them least, within the input box.
 
-Minimizes the sum of the squared violations by simultaneous projections (Cimmino's method; Censor and Elfving, 1982):
-each round moves by the mean of what the violated rows ask for, which are as many as the sum of the violations is times
-the largest. A fixed number of rounds, so that every backend does the same. Walls, the speed limit and what never moves
-do not give way.
+Minimizes the sum of the squared violations by simultaneous projections (Cimmino's method; Censor
+and Elfving, 1982): each round moves by the mean demand of the violated rows. Their number is
+counted as the sum of the violations over the largest. The number of rounds is fixed, so that every
+backend gives equal results. Walls, the speed limit and obstacles that never move do not give way.
 """
 
 from types import ModuleType
@@ -47,7 +47,9 @@ def narrowed(inner: tuple[Array, Array], outer: tuple[Array, Array], xp: ModuleT
 
 
 def between(sides: tuple[Array, Array], xp: ModuleType) -> tuple[Array, Array]:
-    """Lowest and highest command [3, ...] of a box, or what lies between its sides where they contradict each other."""
+    """Return the lowest and highest command [3, ...] of a box, or of the gap between its sides if they
+    contradict each other.
+    """
     return xp.minimum(*sides), xp.maximum(*sides)
 
 
@@ -57,6 +59,7 @@ def settled(u: Array, last: Array, share: float, box: tuple[Array, Array], xp: M
 
 
 def within(u: Array, row: Array, box: tuple[Array, Array], xp: ModuleType) -> Array:
-    """The nearest command [3, ...] within one row [4, ...], in the box: of the speed limit, which mates count on, or of
-    what never moves."""
+    """Return the nearest command [3, ...] within one row [4, ...], in the box: the row of the speed limit,
+    which mates count on, or of an obstacle that never moves.
+    """
     return inside(u - xp.maximum(over(row[None], u)[0], 0.0) * row[:3], box, xp)

@@ -1,10 +1,10 @@
 """Exact projection onto half-spaces in three dimensions: min |u - u0|^2 subject to A u <= b.
 
 `project_rows` solves many at once in numpy (`lanes` in JAX): a dual simplex on LP-type bases
-(Sharir and Welzl 1992; Seidel 1991). At most three rows hold the optimum in place. Each round takes the row that is
-violated most and finds the optimum of it and the three by trying the point, lines and vertices on it; the distance to
-u0 grows every round, so none comes back. It is exact up to rounding; the result is checked against all rows, and only
-that check counts.
+(Sharir and Welzl 1992; Seidel 1991). At most three rows hold the optimum in place. Each round takes
+the row that is violated most and finds the optimum of this row and the three by trying the point,
+lines and vertices on it; the distance to u0 grows every round, so none comes back. It is exact up
+to rounding; the result is checked against all rows, and only that check counts.
 """
 
 from typing import NamedTuple
@@ -20,7 +20,7 @@ ROUNDS = 10
 """Rounds of `project_rows`; a problem that needs more counts as not solved. Of 800,000 random and degenerate problems
 of 5 to 40 rows none needed more than 9."""
 SOLVER_TOLERANCE = 1e-11
-"""Violations that a solver leaves alone in double precision, so that what is left holds to `TOLERANCE`."""
+"""Violation that a solver leaves alone in double precision, so that the result holds to `TOLERANCE`."""
 
 
 class Projection(NamedTuple):
@@ -56,7 +56,7 @@ def project_batch(A: np.ndarray, b: np.ndarray, u0: np.ndarray) -> Projection:  
         u0: [..., 3] the points.
 
     Returns:
-        u [..., 3] and what became of it; rows hold to `TOLERANCE`.
+        u [..., 3] and the outcome; rows hold to `TOLERANCE`.
     """
     finite: np.ndarray = np.logical_and.reduce(
         np.isfinite(np.concatenate([A.reshape(*b.shape[:-1], -1), b, u0], -1)), -1
@@ -80,7 +80,7 @@ def project_rows(rows: np.ndarray, point: np.ndarray, tolerance: float = TOLERAN
         tolerance: largest violation that counts as holding.
 
     Returns:
-        u [3, ...] and what became of it; where not solved, u means nothing.
+        u [3, ...] and the outcome; if not solved, u means nothing.
     """
     # A row is left alone at a hundredth of that, as in C: almost parallel rows of which one is violated by 1e-10 meet
     # 1e-5 from there.

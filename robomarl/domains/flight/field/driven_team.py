@@ -1,4 +1,4 @@
-"""`DrivenTeam`: MuJoCo's vehicles whose rotors are told by simulated autopilots, and not by `command`. No ROS here."""
+"""`DrivenTeam`: MuJoCo's vehicles with rotors commanded by simulated autopilots instead of `command`. No ROS here."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ from robomarl.domains.flight.lab.world import World
 from robomarl.ros.io.messages import Estimate
 
 STANDS = 1.5
-"""Lower than so many radii, slow and without motors, a vehicle stands on the ground."""
+"""Height in body radii below which a slow vehicle without motors is on the ground."""
 FULL_V, EMPTY_V, LASTS_S = 4.1, 3.2, 400.0
-"""Voltage under load of a full and of an empty battery, and how long a flight takes from one to the other."""
+"""Voltage under load of a full and of an empty battery [V], and the flight time [s] from full to empty."""
 
 
 class Driven(NamedTuple):
-    """What the autopilots do in one step."""
+    """Output of the autopilots in one step."""
 
     rotors_n: np.ndarray
     """[N, 4] thrust of each rotor."""
@@ -41,12 +41,12 @@ class Battery:
     volts: float = FULL_V
 
     def drain(self, dt_s: float) -> None:
-        """Motors turned for so long."""
+        """Discharge the battery by a time [s] with the motors on."""
         self.volts -= (FULL_V - EMPTY_V) / LASTS_S * dt_s
 
 
 class DrivenBodies(MujocoBodies):
-    """Bodies whose rotors are told from elsewhere."""
+    """Bodies with rotor thrusts set from outside."""
 
     def __init__(self, scenario: FlightScenario) -> None:
         """Rotors stand still."""
@@ -54,7 +54,7 @@ class DrivenBodies(MujocoBodies):
         self.rotors_n = np.zeros((scenario.count, 4))
 
     def rotor_targets(self, world: World, body: RigidVehicle, substep: int) -> Vec4:
-        """What was told."""
+        """Return the rotor thrusts that were set."""
         return tuple(self.rotors_n[None, :, i] for i in range(4))  # type: ignore[return-value]
 
 
@@ -62,7 +62,7 @@ class Faulty(Protocol):
     """One simulated autopilot."""
 
     faults: set[str]
-    """What goes wrong with it on purpose."""
+    """Names of the faults injected into this autopilot."""
 
 
 class DrivenTeam(RealTimeTeam):
@@ -82,7 +82,7 @@ class DrivenTeam(RealTimeTeam):
         super().reset(seed)
 
     def driven(self, own: Estimate) -> Driven:
-        """What the autopilots do now; `own` [N, ...] is what their estimators say."""
+        """Run the autopilots for one step; `own` [N, ...] are the estimates of their estimators."""
         raise NotImplementedError
 
     def close(self) -> None:
@@ -93,12 +93,14 @@ class DrivenTeam(RealTimeTeam):
         """Nothing: the E-stop reaches these vehicles through their adapter."""
 
     def owns(self) -> Estimate:
-        """[N, ...] what the vehicles' estimators say."""
+        """Return the state estimates [N, ...] of the vehicles' estimators."""
         truth, measured = self.truth(), self.world.measured
         return truth._replace(pos_m=measured.pos_m[0].astype(float), vel_m_s=measured.vel_m_s[0].astype(float))
 
     def forces(self, truth: Estimate) -> np.ndarray:
-        """[N, 3] what the accelerometers felt since the last call, FLU [m/s^2]: (0, 0, 9.81) at rest."""
+        """Return the specific forces [N, 3] of the accelerometers since the last call, FLU [m/s^2]: (0, 0, 9.81) at
+        rest.
+        """
         accel = (truth.vel_m_s - self._vel_m_s) / self.dt_s + np.array([0.0, 0.0, GRAVITY_M_S2])
         self._vel_m_s = truth.vel_m_s
         return (np.swapaxes(rotation_matrix(truth.quat_wxyz), -1, -2) @ accel[..., None])[..., 0]
@@ -114,7 +116,7 @@ class DrivenTeam(RealTimeTeam):
         return found.command
 
     def _note_modes(self, own: Estimate, runs: np.ndarray) -> None:
-        """What the judge and the ground have to know."""
+        """Record the modes that the judge and the ground contact need."""
         low = own.pos_m[:, 2] < STANDS * self.scenario.vehicle_config.body.radius_m
         stands = ~runs & low & (np.linalg.norm(own.vel_m_s, axis=-1) < 0.3)
         self.onboard.mode[:] = np.where(runs, Mode.FOLLOWING, np.where(stands, Mode.GROUNDED, Mode.OFF))

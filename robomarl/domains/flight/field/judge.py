@@ -1,4 +1,4 @@
-"""The judge: what really happened in a flight, from the simulator's truth at every physics step. No ROS."""
+"""The judge: outcome of a flight, from the simulator's true state at every physics step. No ROS."""
 
 import math
 
@@ -21,7 +21,7 @@ MAX_LOG_S = 600.0
 
 
 class Judge:
-    """Watches one flight after the other; collects the log at the policy's rate."""
+    """Monitor of one flight after another; it collects the log at the policy's rate."""
 
     def __init__(self, scenario: FlightScenario, steps_per_row: int) -> None:
         """Take the rules of the scenario's task.
@@ -46,15 +46,15 @@ class Judge:
 
     @property
     def flight_s(self) -> float:
-        """Since the first command."""
+        """Time [s] since the first command."""
         return self._steps * self._scenario.period_s
 
     def watch(self, world: World, command: np.ndarray, contact: bool) -> None:
-        """One physics step of a flight.
+        """Take in one physics step of a flight.
 
         Args:
-            world: after the step, one team.
-            command: [N, A] what the low-level controllers got.
+            world: state after the step, one team.
+            command: [N, A] commands of the low-level controllers.
             contact: the engine itself found a robot touching another or an obstacle.
         """
         if self._steps % self._every == 0 and self.flight_s < MAX_LOG_S:
@@ -69,7 +69,7 @@ class Judge:
             self.succeeded_s = self.flight_s
 
     def watch_climb(self, world: World, contact: bool) -> None:
-        """One physics step of a climb to the hand-over: no flight yet, but nobody may touch."""
+        """Take in one physics step of a climb to the hand-over: not a flight yet, but contact is a failure."""
         self.failed = self._sees_contact(world, contact) or self.failed
 
     def _sees_contact(self, world: World, contact: bool) -> bool:
@@ -80,7 +80,9 @@ class Judge:
         return touching
 
     def _has_failed(self, world: World) -> bool:
-        """By the task's rules; who lands counts as at the arena's floor, which is above the ground."""
+        """Return True if the flight failed by the task's rules. A landing robot counts as at the arena's floor, which
+        is above the ground.
+        """
         if isinstance(world.load, Load):
             return bool(self._task.failed(self._scenario, world).any())
         (x, y, z), pos_m = world.body.pos, positions(world.body)[0]
@@ -90,7 +92,7 @@ class Judge:
         return self._landings.came_up(pos_m) or bool(self._task.failed(self._scenario, seen).any())
 
     def _is_put_down(self, world: World) -> bool:
-        """The load has come down to the ground, and slowly: what comes then is no flight any more."""
+        """Return True if the load has come down to the ground slowly, which ends the flight."""
         if not isinstance(world.load, Load):
             return False
         low = origin(world.load.rigid, world.load.cargo.com_m)[0, 2] < self._scenario.arena.low_m[2]
@@ -102,7 +104,7 @@ class Judge:
         return float(world.closest_m.min())
 
     def log(self) -> FlightLog | None:
-        """The true log; what the policies wanted is not known here and NaN. None before the first command."""
+        """Return the true log; the policies' nominal commands are unknown here and NaN. None before the first command."""
         if not self._rows:
             return None
         pos, quat, vel, goal, command = (np.stack(part) for part in zip(*self._rows, strict=True))

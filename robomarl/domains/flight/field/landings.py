@@ -1,16 +1,17 @@
-"""`Landings`: who has left the flight through its floor to land, and has not left the arena. No ROS here.
+"""`Landings`: robots that left the flight through its floor to land, and so have not left the arena.
+No ROS here.
 
-The arena's floor is a line in the air; the ground is below it. A robot lands that goes through the floor slowly, never
-falls, and is on the ground a while later. Whoever falls, hovers down there, or comes up again without having been on
-the ground was outside the arena.
+The arena's floor is a plane in the air; the ground is below it. A robot lands if it goes through
+the floor slowly, never falls, and is on the ground a while later. A robot that falls, hovers
+below the floor, or comes up again without having been on the ground was outside the arena.
 """
 
 import numpy as np
 
 FALLS_M_S = 1.0
-"""Faster down than this is no landing: three times what vehicle files say."""
+"""Descent speed [m/s] above which a robot falls instead of landing: three times the value in vehicle files."""
 WITHIN_S = 10.0
-"""On the ground so long after it went through the floor."""
+"""Time [s] within which a robot that went through the floor must be on the ground."""
 STANDS_M = 0.05
 """No higher above the ground: it stands."""
 
@@ -19,12 +20,12 @@ class Landings:
     """Memory of the robots [N] of one team."""
 
     def __init__(self, count: int, floor_m: float, radius_m: float) -> None:
-        """Nobody has landed.
+        """Create the memory; no robot has landed.
 
         Args:
             count: N.
-            floor_m: of the arena.
-            radius_m: height of a vehicle's centre that stands on the ground.
+            floor_m: height of the arena's floor.
+            radius_m: height of a vehicle's centre when it stands on the ground.
         """
         self._floor_m, self._stands_m = floor_m, radius_m + STANDS_M
         self._since_s = np.full(count, np.nan)
@@ -45,7 +46,9 @@ class Landings:
         return below & ~fell & in_time
 
     def came_up(self, pos_m: np.ndarray) -> bool:
-        """Whether somebody is above the floor again who had not stood on the ground; who had may take off again."""
+        """Return True if a robot is above the floor again without having stood on the ground. A robot that stood there
+        may take off again.
+        """
         up = (pos_m[:, 2] >= self._floor_m) & ~np.isnan(self._since_s)
         dived = bool((up & ~self._stood).any())
         self._since_s[up], self._stood[up] = np.nan, False

@@ -1,4 +1,4 @@
-"""`sim_node`: the simulator of teams that fly, and of what they carry."""
+"""`sim_node`: the simulator of flying teams, and of the load that a team may carry."""
 
 import sys
 from pathlib import Path
@@ -29,7 +29,7 @@ class SimNode(TeamSimNode):
         return field.sensors if self._scenario.task in SENSORS else ()
 
     def sense(self, stamp_s: float) -> dict[str, Any]:
-        """What is measured of a load."""
+        """Return the measurements of a load."""
         senses = SENSORS.get(self._scenario.task)
         return senses(self._team.scenario, self._team.world, stamp_s) if senses else {}
 
@@ -38,7 +38,7 @@ class SimNode(TeamSimNode):
         self._team.stand_still(duration_s)
 
     def take_goal(self, index: int, goal: Goal) -> None:
-        """Of a robot, or of the load."""
+        """Take in the goal of a robot, or of the load."""
         if self._team.scenario.load is not None:
             self._team.set_load_goal(goal)
         else:

@@ -25,9 +25,9 @@ from robomarl.ros.robot.hover.control import LEVEL_M
 from robomarl.ros.robot.inbox import Estimate
 
 ON_FEET = (Mode.GROUNDED, Mode.LANDED)
-"""Who stands on the ground."""
+"""Modes of vehicles that stand on the ground."""
 TAKEN_OFF_M = 0.1
-"""So far above the arena's floor, a robot that began on the ground has taken off."""
+"""Height [m] above the arena's floor from which a robot that began on the ground has taken off."""
 
 
 class RealTimeTeam:
@@ -37,9 +37,9 @@ class RealTimeTeam:
         """Compile the model; call `reset` before the first step.
 
         Args:
-            scenario: what is simulated.
+            scenario: the simulated scenario.
             ground: robots start on the ground.
-            handover_m: the judge's clock starts when all of them have taken off and climbed there.
+            handover_m: the judge's clock starts when all robots have taken off and climbed there.
         """
         self.scenario, self._ground, self._handover_m = scenario, ground, handover_m
         self._fine = stepwise(scenario)
@@ -90,7 +90,7 @@ class RealTimeTeam:
         self.onboard.stop()
 
     def stand_still(self, duration_s: float) -> None:
-        """So much real time has passed without a step."""
+        """Let real time [s] pass without a step."""
         measured = self.world.measured
         self.onboard.pass_time(measured.pos_m[0], measured.vel_m_s[0], duration_s)
 
@@ -112,12 +112,12 @@ class RealTimeTeam:
         return MujocoTeam(self._fine, 1, seed)
 
     def _drive(self) -> np.ndarray:
-        """[N, A] what the low-level controllers get for this step."""
+        """Return the commands [N, A] of the low-level controllers for this step."""
         measured = self.world.measured
         return self.onboard.step(measured.pos_m[0], measured.vel_m_s[0], self.dt_s)
 
     def _stop_motors(self) -> None:
-        """Vehicles whose motors stop now hang or fall from here on, in the engine and for the judge."""
+        """Mark vehicles with motors that stop now: from here on they hang or fall, in the engine and for the judge."""
         off, load = self.onboard.mode == Mode.OFF, self.world.load
         if not off.any() or not isinstance(load, Load):
             return
@@ -137,7 +137,7 @@ class RealTimeTeam:
         return bool((self.onboard.mode == Mode.FOLLOWING).all() and (positions(world.body)[0, :, 2] > low_m).all())
 
     def _put_down(self, world: World) -> None:
-        """Where they are, but on the ground and at rest."""
+        """Put the vehicles on the ground below their places, at rest."""
         body = world.body
         x, y, z = body.pos
         still = tuple(np.zeros_like(part) for part in body.vel)
@@ -151,7 +151,7 @@ class RealTimeTeam:
 
     @property
     def world(self) -> World:
-        """What is true now; axes [1, N, ...]."""
+        """True state of the world now; axes [1, N, ...]."""
         return self._sim.world
 
     @property
@@ -161,13 +161,13 @@ class RealTimeTeam:
 
     @property
     def goals(self) -> list[Goal]:
-        """The same as poses: upright, or as their load is to be."""
+        """Goals as poses: upright, or with the attitude wanted of the robots' load."""
         load, upright = self.world.load, np.array([1.0, 0.0, 0.0, 0.0])
         turned = load.goal_quat[0] if isinstance(load, Load) else [upright] * len(self.goals_m)
         return [Goal(*pose) for pose in zip(self.goals_m, turned, strict=True)]
 
     def estimates(self, truth: Estimate) -> list[Estimate]:
-        """What each robot's estimator reports now, noise included; `truth` is that of now."""
+        """Return the current estimate of each robot's estimator, noise included; `truth` is the current truth."""
         measured, quat, omega = self.world.measured, truth.quat_wxyz, truth.omega_rad_s
         rows = zip(measured.pos_m[0], quat, measured.vel_m_s[0], omega, strict=True)
         return [Estimate(*row) for row in rows]
@@ -197,7 +197,7 @@ def on_feet(before: World, world: World, stands: np.ndarray) -> World:
 
 
 def grounded(scenario: FlightScenario, world: World) -> World:
-    """The same with the load on the ground, level, below where it was; rotors idle, cables slack."""
+    """Return the world with the load on the ground, level, below its place; rotors idle, cables slack."""
     load, section = world.load, scenario.load
     assert isinstance(load, Load), "only for scenarios with a load"
     assert section is not None, "only for scenarios with a load"

@@ -1,7 +1,8 @@
-"""What a vehicle does on its own: follow commands while they come, hover and then land when they stop. No ROS.
+"""Reactions of a vehicle to lost commands: follow commands while they come, hover and then land when
+they stop. No ROS.
 
-The times are in the vehicle file, `on_command_loss`. A vehicle that nobody has commanded yet hovers where it
-was put; one that is landing or has landed stays so until the next reset.
+The times are in the vehicle file, `on_command_loss`. A vehicle that has not been commanded yet
+hovers where it was put; one that is landing or has landed stays so until the next reset.
 """
 
 from enum import IntEnum
@@ -15,21 +16,21 @@ POSITION_PER_S2 = 4.5
 VELOCITY_PER_S = 3.0
 """Hover: acceleration over velocity error."""
 INTEGRAL_PER_S3 = 1.5
-"""Hover: takes away what a wrong mass or steady wind leaves."""
+"""Hover: integral gain [1/s³] that removes the error from a wrong mass or steady wind."""
 MAX_TRIM_M_S2 = 2.0
 """Most that the integral may add."""
 LANDING_LAG_M = 0.3
 """A landing's set-point is at most so far below the vehicle: on the ground it waits there."""
 NEAR_GROUND = 3.0
-"""Lower than so many body radii a vehicle that is not commanded lands instead of stopping its motors."""
+"""Height in body radii below which a vehicle without commands lands instead of stopping its motors."""
 MOTORS_OFF_M_S2 = -9.8
-"""Who is commanded to accelerate down like this, low and slow, has been told to stop the motors."""
+"""Vertical acceleration command [m/s²] below which a low and slow vehicle stops its motors."""
 TOUCHDOWN_SPEED_M_S = 0.05
 """Slower than this and within a body radius of its lowest place, a landing vehicle is down."""
 
 
 class Mode(IntEnum):
-    """What moves a vehicle now."""
+    """Source of a vehicle's motion."""
 
     WAITING = 0
     """Hovers: never commanded since the reset."""
@@ -40,9 +41,9 @@ class Mode(IntEnum):
     LANDING = 3
     """Commands stopped for `land_after_s`."""
     LANDED = 4
-    """On the ground, motors idle, until the next reset."""
+    """Motors idle after a landing, until the next reset."""
     GROUNDED = 5
-    """On the ground, motors idle, until it is commanded."""
+    """Motors idle before a take-off, until the vehicle is commanded."""
     OFF = 6
     """Commands stopped for `motors_off_after_s`: the motors too."""
 
@@ -54,7 +55,7 @@ class VehicleFailsafe:
         """Read the vehicle file; call `reset` before the first step.
 
         Args:
-            vehicle: of all of them.
+            vehicle: vehicle file of all N vehicles.
             count: N.
             width: A, elements of a command.
         """
@@ -78,7 +79,7 @@ class VehicleFailsafe:
         self.mode[:] = Mode.GROUNDED
 
     def stop(self) -> None:
-        """The E-stop was pressed: whoever is in the air lands, whatever is commanded, until the next reset."""
+        """Apply the E-stop: vehicles in the air land, whichever command they get, until the next reset."""
         self._hold(self.mode == Mode.FOLLOWING)
         self.mode[self.mode < Mode.LANDING] = Mode.LANDING
 
@@ -95,7 +96,7 @@ class VehicleFailsafe:
         self._change_modes(pos_m, vel_m_s)
 
     def step(self, pos_m: np.ndarray, vel_m_s: np.ndarray, dt_s: float) -> np.ndarray:
-        """What the low-level controllers get for the next `dt_s`: [N, A], from estimates [N, 3] each."""
+        """Return the commands [N, A] of the low-level controllers for the next `dt_s`, from estimates [N, 3] each."""
         self.pass_time(pos_m, vel_m_s, dt_s)
         own = self.mode != Mode.FOLLOWING
         if not own.any():

@@ -1,4 +1,4 @@
-"""`TeamSim`: a batch of teams that fly in lockstep, whatever the engine."""
+"""`TeamSim`: a batch of teams that fly in lockstep, on any engine."""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ class TeamSim(BatchSim[World]):
         super().set_world(with_plans(self.scenario, world))
 
     def views(self) -> LocalView:
-        """What every robot may know now, [E, N, ...]."""
+        """Return the views of all robots now, [E, N, ...]."""
         return local_views(self.known, self.world)
 
     def _start(self) -> World:

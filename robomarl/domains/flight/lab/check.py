@@ -1,7 +1,8 @@
-"""How the engines of a flying team are compared: see `robomarl.lab.sim.check`.
+"""Comparison of the engines of a flying team: see `robomarl.lab.sim.check`.
 
-The commands are harsh: accelerations anywhere within the vehicle's limits, held for 0.2 to 0.4 s, with yaw
-rates on top. Robots start so far apart and so high that nothing touches: the engines differ in what a contact does.
+The commands are harsh: accelerations anywhere within the vehicle's limits, held for 0.2 to 0.4 s,
+with yaw rates on top. Robots start so far apart and so high that nothing touches, because the
+engines differ in their response to a contact.
 """
 
 import dataclasses
@@ -18,7 +19,7 @@ HOLD_S = (0.2, 0.4)
 
 
 def spread_out(scenario: FlightScenario, seconds: float) -> FlightScenario:
-    """The scenario with a start from which nobody can meet another or the floor within the time."""
+    """Return the scenario with a start from which no robot can reach another robot or the floor within the time."""
     limits = scenario.vehicle_config.limits
     sides = zip(limits.accel_min_m_s2, limits.accel_max_m_s2, strict=True)
     accel = math.hypot(*(max(-low, high) for low, high in sides))
@@ -29,7 +30,7 @@ def spread_out(scenario: FlightScenario, seconds: float) -> FlightScenario:
 
 
 def heavier(world: World, factor: float) -> World:
-    """The same state with other masses, which the controller does not know of."""
+    """Return the state with masses times `factor`, unknown to the controller."""
     physics = world.hidden.physics
     changed = physics._replace(mass_kg=physics.mass_kg * np.float32(factor))
     return world._replace(hidden=world.hidden._replace(physics=changed))
@@ -38,7 +39,7 @@ def heavier(world: World, factor: float) -> World:
 def harsh_commands(
     scenario: FlightScenario, world: World, random: np.random.Generator, seconds: float
 ) -> tuple[World, np.ndarray]:
-    """The start as it is drawn, and [T, E, N, 4] commands within the limits, each element held for `HOLD_S`."""
+    """Return the start as drawn, and [T, E, N, 4] commands within the limits, each element held for `HOLD_S`."""
     limits = scenario.vehicle_config.limits
     low = np.array([*limits.accel_min_m_s2, -limits.yaw_rate_rad_s], np.float32)
     high = np.array([*limits.accel_max_m_s2, limits.yaw_rate_rad_s], np.float32)
@@ -56,7 +57,7 @@ def harsh_commands(
 
 
 def seen(world: World) -> tuple[np.ndarray, np.ndarray]:
-    """Where the robots are [E, N, 3], and how they are turned [E, N, 4]."""
+    """Return the positions [E, N, 3] and the attitudes [E, N, 4] of the robots."""
     return positions(world.body), np.stack(world.body.quat, -1).astype(float)
 
 

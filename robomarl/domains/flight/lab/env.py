@@ -18,7 +18,9 @@ from robomarl.lab.sim.model.training_filter import PassThrough, make_filter
 from robomarl.lab.sim.random_bits import seed_words
 
 MEMBER_KEY = 4
-"""Of a team's key, for the member of a residual's ensemble; all other draws are those of a team without residual."""
+"""Number folded into a team's key to draw its member of a residual's ensemble; all further draws equal those of a team
+without residual.
+"""
 
 
 class TeamEnv(AgentsEnv):
@@ -36,10 +38,11 @@ class TeamEnv(AgentsEnv):
         """Decide everything that does not change within an episode.
 
         Args:
-            scenario: what is simulated.
+            scenario: the simulated scenario.
             sim: "fast" or "mjx".
             weights: reward weights that replace the task's own, by name.
-            safety: "qp": the safety filter stands between action and vehicle, as on the robot; "off": it does not.
+            safety: "qp": the safety filter stands between action and vehicle, as on the robot; "off": it
+                does not.
 
         Raises:
             UserError: an engine or a reward term of that name does not exist.
@@ -60,7 +63,7 @@ class TeamEnv(AgentsEnv):
         return self._backend
 
     def reset(self, rng: jax.Array, scenario: FlightScenario | None = None) -> State:
-        """A new episode with a new draw of everything that is randomized; `scenario` replaces the ranges of it."""
+        """Begin a new episode with new draws of all randomized parameters; `scenario` replaces their ranges."""
         key, k1, k2, k3 = jax.random.split(rng, 4)
         robot = jax.random.uniform(k1, (self.num_agents, ROBOT_DRAWS))
         team = jax.random.uniform(k2, (TEAM_DRAWS,))
@@ -80,7 +83,7 @@ class TeamEnv(AgentsEnv):
         return advance(self.scenario, episode.world, command, draws, self.integrate, plan), command, safety
 
     def terms(self, before: World, after: World, command: jax.Array) -> dict[str, jax.Array]:
-        """As the task says."""
+        """Return the reward terms of the task."""
         return self.task.reward_terms(self.scenario, before, after, command)
 
     def outcome(self, episode: EpisodeState, world: World) -> StepOutcome:
@@ -98,15 +101,17 @@ class TeamEnv(AgentsEnv):
         return advance(self.scenario, world, command, draws, self.integrate)
 
     def views(self, world: World) -> LocalView:
-        """What every robot may know, [N, ...]."""
+        """Return the views of all robots, [N, ...]."""
         return local_views(self.scenario, world)
 
     def privileged(self, state: State) -> jax.Array:
-        """[N, P] what a central critic may see."""
+        """Return [N, P], the input of a central critic."""
         return self.task.privileged(self.scenario, state.pipeline_state.world)  # type: ignore[union-attr]
 
     def team_privileged(self, state: State) -> jax.Array:
-        """[P] what a critic of the whole team may see; where the task has no view of its own, all robots' in a row."""
+        """Return [P], the input of a critic of the whole team; without one of the task's own, all robots' inputs in a
+        row.
+        """
         if self.task.team_privileged is None:
             return super().team_privileged(state)
         return self.task.team_privileged(self.scenario, state.pipeline_state.world)  # type: ignore[union-attr]

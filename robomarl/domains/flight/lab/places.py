@@ -1,4 +1,4 @@
-"""Where robots that carry nothing start, and where they are sent: sections of a scenario file."""
+"""Start places and goals of robots without a load: sections of a scenario file."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -12,7 +12,7 @@ Box = tuple[Vector3, Vector3]
 
 @dataclass(frozen=True)
 class StartConfig:
-    """Where the robots start."""
+    """Start places of the robots."""
 
     ring_radius_m: Positive
     """Radius of the ring, or more where `min_spacing_m` asks for it."""
@@ -32,7 +32,7 @@ class StartConfig:
 
 @dataclass(frozen=True)
 class GoalConfig:
-    """Where the robots are sent."""
+    """Goals of the robots."""
 
     kind: Literal["far_side", "random", "places"]
     """The far side of the ring, random places within it, or `places_m`."""
@@ -41,14 +41,14 @@ class GoalConfig:
     min_separation_m: NonNegative = 0.0
     """Least distance between two random goals."""
     places_m: tuple[Vector3, ...] = ()
-    """Of the kind `places`: where each robot is sent, world frame."""
+    """Goal of each robot for the kind `places`, world frame [m]."""
 
 
 def check_places(start: StartConfig, goal: GoalConfig, count: int) -> None:
     """Check that there is a place for each robot.
 
     Raises:
-        ValueError: there is not, or places are named that nobody is sent to.
+        ValueError: there is not, or places are given that no robot is sent to.
     """
     if start.places_m and len(start.places_m) != count:
         raise ValueError(f"start.places_m has {len(start.places_m)} places for {count} robots.")
@@ -78,7 +78,7 @@ def _around(places_m: tuple[Vector3, ...], jitter_m: float) -> Box:
 
 
 def check_room(used_m: dict[str, Box], arena_m: Box, file: str) -> None:
-    """Check that nobody starts or is sent outside of the arena, where episodes end.
+    """Check that no robot starts or is sent outside of the arena, where episodes end.
 
     Args:
         used_m: boxes by section of the file.

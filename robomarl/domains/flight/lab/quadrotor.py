@@ -1,11 +1,12 @@
 """The quadrotor: its low-level controller, its rotors and its rigid-body step, array-generic.
 
-Vectors are tuples of components, each an array of any one shape, so that XLA fuses a whole sub-step into one
-loop over vehicles and numpy steps thousands of vehicles at once. `fast` uses all of it; `mujoco` and `mjx`
-use everything but `integrate`, which MuJoCo does there.
+Vectors are tuples of components, each an array of any one shape, so that XLA fuses a whole
+sub-step into one loop over vehicles and numpy steps thousands of vehicles at once. `fast` uses
+all of this module; `mujoco` and `mjx` use everything but `integrate`, which MuJoCo does there.
 
-The controller is the geometric tracking law of Lee, Leok and McClamroch (CDC 2010) reduced to what an
-acceleration command asks for: thrust along the wanted force, tilt error to body rates, rates to torques.
+The controller is the geometric tracking law of Lee, Leok and McClamroch (CDC 2010) reduced to the
+needs of an acceleration command: thrust along the wanted force, tilt error to body rates, rates
+to torques.
 """
 
 from typing import NamedTuple
@@ -57,10 +58,11 @@ class Physics(NamedTuple):
 
 
 def rotor_targets(vehicle: Vehicle, quat: Vec4, omega: Vec3, accel: Vec3, yaw_rate: Array) -> Vec4:
-    """Low-level controller: rotor thrusts [N] for a world-frame acceleration [m/s^2] and a yaw rate [rad/s].
+    """Low-level controller: rotor thrusts [N] for a world-frame acceleration [m/s^2] and a yaw rate
+    [rad/s].
 
-    Torque comes before collective thrust when a rotor saturates: a vehicle that keeps its attitude can
-    recover its height, not the other way round.
+    Torque comes before collective thrust when a rotor saturates: a vehicle that keeps its attitude
+    can recover its height, but height does not restore attitude.
     """
     xp = namespace(*quat)
     gains, mass = vehicle.control, vehicle.body.mass_kg
@@ -101,9 +103,10 @@ def integrate(vehicle: Vehicle, body: RigidVehicle, physics: Physics, wind: Vec3
 def move(
     vehicle: Vehicle, body: RigidVehicle, physics: Physics, outside: tuple[Vec3, Vec3], dt_s: float
 ) -> RigidVehicle:
-    """One sub-step of the rigid body, semi-implicit Euler as in MuJoCo: velocities first, then positions.
+    """Do one sub-step of the rigid body, semi-implicit Euler as in MuJoCo: velocities first, then
+    positions.
 
-    `outside` is what acts beside rotors and gravity: force [N, world] and torque [N m, body].
+    `outside` is the wrench beside rotors and gravity: force [N, world] and torque [N m, body].
     """
     thrust, torque = wrench(vehicle, body.rotors, physics.thrust_scale)
     up = up_axis(body.quat)

@@ -20,7 +20,7 @@ class RandomizeConfig(Randomize):
     rotor_tau_scale: Interval = (1.0, 1.0)
     """True over nominal motor time constant."""
     delay_s: Interval = (0.0, 0.0)
-    """From decision to low-level controller."""
+    """Delay from the decision to the low-level controller."""
     noise_scale: Interval = (1.0, 1.0)
     """Factor on `sensing`."""
     packet_loss: Interval = (0.0, 0.0)

@@ -1,8 +1,10 @@
-"""`Residual`: the acceleration that a vehicle's model misses, as an ensemble of small networks, array-generic.
+"""`Residual`: the acceleration that a vehicle's model misses, as an ensemble of small networks,
+array-generic.
 
-What a member sees is the vehicle's own velocity and attitude, its last command, and a sum over its neighbours of a
-network of each one's offset, which knows no order and no number of them (deep sets; Shi et al., Neural-Swarm, arXiv
-2003.02992, equation 7). The sum fades to exactly nothing at `REACH_M`.
+Inputs of a member are the vehicle's own velocity and attitude, its last command, and a sum over
+its neighbours of a network of each one's offset, which depends on neither order nor number (deep
+sets; Shi et al., Neural-Swarm, arXiv 2003.02992, equation 7). The sum fades to exactly nothing at
+`REACH_M`.
 """
 
 import hashlib
@@ -30,9 +32,11 @@ OWN = 9
 REACH_M = 2.0
 """Neighbours that are farther away are not felt."""
 LARGEST_M_S2 = 4.0
-"""Along each axis, whatever the network says: outside of what it was fitted to nobody knows."""
+"""Largest residual acceleration [m/s²] along each axis, for any output of the network: outside of its training data the
+network is unknown.
+"""
 COMMAND_M_S2 = 3.0
-"""What a command is divided by, so that inputs are about as large as each other."""
+"""Divisor of a command, so that all inputs have about one size."""
 
 Layer = tuple[Array, Array]
 """Kernel [..., in, out] and bias [..., out]."""
@@ -44,32 +48,33 @@ class Residual(NamedTuple):
     """Weights; with leading axes [...] of members or teams."""
 
     encode: tuple[Layer, ...]
-    """Of a neighbour's offset."""
+    """Layers for a neighbour's offset."""
     decide: tuple[Layer, ...]
-    """Of what the vehicle does itself and the neighbours' sum."""
+    """Layers for the vehicle's own features and the neighbours' sum."""
 
 
 @dataclass(frozen=True)
 class ResidualConfig:
-    """The section `residual` of a scenario: what its vehicles do beside their model."""
+    """The section `residual` of a scenario: behaviour of its vehicles beyond their model."""
 
     file: str
     """Weights, as `robomarl adapt` has written them."""
     sha256: str
-    """Of the file."""
+    """SHA-256 of the file."""
     members: Count = MEMBERS
-    """Of the ensemble; each team draws one."""
+    """Number of members of the ensemble; each team draws one."""
 
 
 def own_features(vel: Vec3, quat: Vec4, command: tuple[Array, ...], lift: Array) -> Array:
-    """[..., OWN] of vehicles [...].
+    """Return the features [..., OWN] of vehicles [...].
 
     Args:
         vel: world [m/s].
         quat: wxyz.
-        command: the last one, of which the accelerations [m/s^2] count.
-        lift: thrust scale times the mass that its controllers believe over its own: by which share of the commanded
-            thrust the vehicle is accelerated, so that what they believe makes no difference.
+        command: the last one; only its accelerations [m/s^2] count.
+        lift: thrust scale times the mass that its controllers assume over its own: the share of the
+            commanded thrust by which the vehicle is accelerated, so that the assumed mass makes no
+            difference.
     """
     ax, ay, az = command[:3]
     given = (lift * ax, lift * ay, lift * (az + GRAVITY_M_S2) - GRAVITY_M_S2)
@@ -85,13 +90,14 @@ def lift_of(vehicle: Vehicle, physics: Physics) -> Array:
 def wind_that_pushes(
     section: ResidualConfig, vehicle: Vehicle, physics: Physics, member: Array, moving: Moving
 ) -> Vec3:
-    """[..., N] each: the wind [m/s] by which the drag of every engine pushes as the residual does.
+    """Return the wind [m/s], [..., N] each, by which the drag of every engine pushes as the residual
+    does.
 
     Args:
         section: of the scenario.
-        vehicle: whose drag's force is that of its file's mass.
+        vehicle: vehicle file; the drag's force is that of its mass.
         physics: [..., N].
-        member: [...] int, which of the ensemble moves the team.
+        member: [...] int, member of the ensemble that moves the team.
         moving: the vehicles and their new commands.
     """
     body, command = moving

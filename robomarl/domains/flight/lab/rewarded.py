@@ -1,4 +1,4 @@
-"""Rewards of recorded flights: the task's own terms, on what the robots said of themselves."""
+"""Rewards of recorded flights: the task's own terms, on the robots' own estimates."""
 
 from typing import Any
 
@@ -15,12 +15,13 @@ from robomarl.lab.train.offline.team_path import TeamPath
 def rewarded(
     scenario: FlightScenario, path: TeamPath, weights: dict[str, float] | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """From each tick to the next.
+    """Return the rewards from each tick to the next.
 
-    Where estimates are off, so are rewards: distances are those of the estimates, not of the vehicles.
+    Errors of the estimates are also in the rewards: distances are those of the estimates, not of the
+    vehicles.
 
     Args:
-        scenario: whose task it is, without a load.
+        scenario: scenario with the task, without a load.
         path: K ticks of N robots.
         weights: of terms, instead of the task's own.
 
@@ -40,7 +41,9 @@ def rewarded(
 
 
 def world_of(path: TeamPath) -> World:
-    """What a recording says of the world, [K, N]; what it does not is empty, and no term of these tasks reads it."""
+    """Return the recorded part of the world, [K, N]; parts that were not recorded are empty, and no term of these tasks
+    reads them.
+    """
     parts = (path.pos_m, path.quat_wxyz, path.vel_m_s, path.omega_rad_s, 0 * path.quat_wxyz)
     body = RigidVehicle(*(tuple(np.moveaxis(part, -1, 0)) for part in parts))  # type: ignore[arg-type]
     zero = path.pos_m[..., 0] * 0

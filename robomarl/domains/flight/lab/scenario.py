@@ -1,4 +1,4 @@
-"""`FlightScenario`: what a scenario file says of a team that flies. The vehicle file is loaded with it, so that one
+"""`FlightScenario`: content of a scenario file for a team that flies. The vehicle file is loaded with it, so that one
 object holds every physical number.
 """
 
@@ -47,7 +47,9 @@ class ArenaConfig:
     high_m: Vector3
     """... and highest."""
     obstacles: tuple[Obstacle, ...] = ()
-    """What stands in it and never moves. The safety filter keeps clear of it; policies do not see it."""
+    """Obstacles in the arena, which never move. The safety filter keeps clear of obstacles; policies do not observe
+    any.
+    """
 
     def __post_init__(self) -> None:
         """Check the corners."""
@@ -60,11 +62,11 @@ class SensingConfig:
     """Largest error of the state estimate, each axis, uniform: bounded, as the safety filter assumes."""
 
     position_noise_m: NonNegative
-    """Of a robot's position."""
+    """Error [m] of a robot's position."""
     velocity_noise_m_s: NonNegative
-    """Of its velocity."""
+    """Error [m/s] of a robot's velocity."""
     load_position_noise_m: NonNegative = 0.0
-    """Of the load's position."""
+    """Error [m] of the load's position."""
     load_attitude_noise_rad: NonNegative = 0.0
     """About each axis of the load."""
 
@@ -87,32 +89,35 @@ class FlightScenario(Scenario):
     start: StartConfig = StartConfig(ring_radius_m=1.0, min_spacing_m=0.6, height_m=1.2)
     goal: GoalConfig = GoalConfig("far_side")
     load: LoadConfig | None = None
-    """What the team carries; none for teams that carry nothing. It says itself where it starts and goes."""
+    """Load that the team carries; None for teams without one. The section has its own start and goal."""
     cables: CableConfig | None = None
-    """On what they carry it."""
+    """Cables that carry the load."""
     command: CommandConfig = CommandConfig()
-    """Of carriers: what a decision is."""
+    """Kind of command of a carrier's decision."""
     action_m_s2: tuple[Positive, Positive, Positive] | None = None
-    """Largest acceleration that a policy may ask for along each axis, either way; None: what the vehicle may. The
-    safety filter has the vehicle's whole box."""
+    """Largest acceleration [m/s²] that a policy may ask for along each axis, either way; None: the vehicle's limits.
+    The safety filter has the vehicle's whole box.
+    """
     remembered_s: NonNegative = 0.0
-    """Policies see a mean over about this time, 0: none. Of the task `swap` of their position error, and so what thrust
-    and mass are off; of `lift` whether their own point is too high beside the load's middle, and so who is lost."""
+    """Time constant [s] of a mean that policies observe; 0: none. In the task `swap` it is the mean of their position
+    error, which shows errors of thrust and mass; in `lift` the mean of how much too high their own point is beside
+    the load's middle, which shows a lost teammate.
+    """
     randomize: RandomizeConfig = RandomizeConfig()
     weather: WeatherConfig = WeatherConfig()
     residual: ResidualConfig | None = None
-    """What the vehicles do beside their model, as recordings have shown; none for vehicles that are as their model."""
+    """Behaviour of the vehicles beyond their model, from recordings; None for vehicles that follow their model."""
     field: DeploymentConfig = DeploymentConfig()
     """How a test in the field begins; the simulation does not look at it."""
 
     def __post_init__(self) -> None:
-        """Check what one key alone cannot show."""
+        """Check constraints that one key alone cannot show."""
         super().__post_init__()
         self._check_load()
         check_places(self.start, self.goal, self.count)
 
     def _check_load(self) -> None:
-        """Check that what belongs to a load is there, or not."""
+        """Check that the sections of a load are present, or absent, together."""
         if self.load and self.arena.obstacles:
             raise ValueError("arena.obstacles: a load among obstacles is not simulated; leave them out.")
         if (self.load is None) != (self.cables is None):
@@ -134,7 +139,7 @@ class FlightScenario(Scenario):
 
     @cached_property
     def command_limits(self) -> tuple[np.ndarray, np.ndarray]:
-        """Least and largest command, [A] each: acceleration and yaw rate; under a load what `command` says."""
+        """Least and largest command, [A] each: acceleration and yaw rate; under a load the limits of `command`."""
         limits = self.vehicle_config.limits
         rate = limits.yaw_rate_rad_s
         low, high = (*limits.accel_min_m_s2, -rate), (*limits.accel_max_m_s2, rate)
@@ -144,7 +149,7 @@ class FlightScenario(Scenario):
 
     @property
     def rest_command(self) -> tuple[float, ...]:
-        """[A] what is in force before the first command has arrived."""
+        """Command [A] in force before the first command has arrived."""
         return self.command.at_rest(self._hover_m_s2) if self.load else (0.0,) * 4
 
     @property
@@ -166,7 +171,7 @@ class FlightScenario(Scenario):
 
     @property
     def used_m(self) -> dict[str, Box]:
-        """Boxes in which robots, or what they carry, start and are sent, by section of the file; world frame."""
+        """Boxes in which robots, or their load, start and are sent, by section of the file; world frame."""
         if self.load:
             spans = {"load.start": self.load.start, "load.goal": self.load.goal}
             return {section: (span.low_m, span.high_m) for section, span in spans.items()}
@@ -174,12 +179,12 @@ class FlightScenario(Scenario):
 
 
 def check_scenario(scenario: FlightScenario, file: str) -> None:
-    """Check the scenario against its vehicle, and what its sections say against each other.
+    """Check the scenario against its vehicle, and its sections against each other.
 
     Raises:
-        UserError: no such vehicle, one that cannot carry the load, or one without drag beside a residual; somebody
-            starts or is sent outside of the arena; robots cannot rest at their goals; or they can get out of each
-            other's range.
+        UserError: no such vehicle, one that cannot carry the load, or one without drag beside a
+            residual; a robot or load starts or is sent outside of the arena; robots cannot rest at
+            their goals; or they can get out of each other's range.
     """
     vehicle, room = load_vehicle(scenario.vehicle), (scenario.arena.low_m, scenario.arena.high_m)
     if scenario.residual and not vehicle.body.drag_per_s > 0:

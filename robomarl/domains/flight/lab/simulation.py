@@ -19,7 +19,7 @@ from robomarl.lab.sim.probe import Probe
 
 
 def action(scenario: FlightScenario) -> ActionSpec:
-    """As the task says."""
+    """Return the action of the task."""
     return task_of(scenario).action(scenario)
 
 
@@ -50,17 +50,17 @@ def moves_alike(scenario: FlightScenario) -> tuple[Any, bool]:
 
 
 def plant(scenario: FlightScenario, flights: int, seed: int, threads: int) -> Any:
-    """So many vehicles, each alone; under a load each with its share of it."""
+    """Return `flights` vehicles, each alone; under a load each with its share of the load."""
     from robomarl.domains.flight.lab.safety.plants import Flyers
 
     return Flyers(scenario, flights, seed, threads)
 
 
 def rewarded(scenario: FlightScenario, path: Any, weights: dict[str, float] | None) -> Any:
-    """By the task's terms, on the robots' own estimates.
+    """Return rewards by the task's terms, on the robots' own estimates.
 
     Raises:
-        UserError: something hangs from the vehicles, and the rows do not say how.
+        UserError: the vehicles carry a load, and the rows do not have its state.
     """
     from robomarl.domains.flight.lab.rewarded import rewarded as by_task
 
@@ -70,7 +70,7 @@ def rewarded(scenario: FlightScenario, path: Any, weights: dict[str, float] | No
 
 
 def probe(scenario: FlightScenario) -> Probe:
-    """Vehicles that fly freely are watched, or else what they carry."""
+    """Return the engine comparison of vehicles that fly freely, or else of their load."""
     if scenario.load is None:
         return PROBE
     from robomarl.domains.flight.lab.payload.check import PROBE as UNDER_LOAD
@@ -86,7 +86,7 @@ def attack(scenario: FlightScenario, *how: Any) -> Figures:
 
 
 def score(scenario: FlightScenario, config: Any) -> Any:
-    """By the rules of the task."""
+    """Return the score by the rules of the task."""
     from robomarl.domains.flight.lab.evaluation.score import FlightScore
 
     return FlightScore(scenario, config.hover_s)
@@ -100,7 +100,7 @@ def mixed_team(policy: Any, scenario: FlightScenario) -> Any:
 
 
 def row(name: str, options: Any, is_first: bool) -> Any:
-    """What `robomarl eval` says of one policy."""
+    """Return the result of `robomarl eval` for one policy."""
     from robomarl.lab.evaluate.rows import episodes_row
 
     return episodes_row(name, options, is_first)
@@ -128,7 +128,7 @@ def check_film(file: Path) -> None:
 
 
 def law_of(scenario: FlightScenario) -> Any:
-    """What makes the task's own law; None where it has none."""
+    """Return the function that makes the task's own controller; None if the task has none."""
     return task_of(scenario).law
 
 
@@ -138,21 +138,21 @@ def failed(scenario: FlightScenario, world: Any) -> Any:
 
 
 def is_harsh(scenario: FlightScenario) -> bool:
-    """Whether the team is thrown."""
+    """Return True if the team is thrown."""
     from robomarl.domains.flight.lab.payload.lift import thrown
 
     return scenario.load is not None and thrown(scenario)
 
 
 def harder(scenario: FlightScenario) -> FlightScenario:
-    """With vehicles that are lost, where something is carried."""
+    """Return the scenario with vehicles that are lost, if the team carries a load."""
     from robomarl.domains.flight.lab.payload.lift import with_losses
 
     return with_losses(scenario)
 
 
 def errors(scenario: FlightScenario, world: Any) -> tuple[Any, Any]:
-    """As the task says."""
+    """Return the errors of the task."""
     return task_of(scenario).errors(world)
 
 

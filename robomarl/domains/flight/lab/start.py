@@ -1,4 +1,4 @@
-"""How an episode starts: places, goals and what randomization draws, array-generic."""
+"""Start of an episode: places, goals and randomized parameters, array-generic."""
 
 import math
 

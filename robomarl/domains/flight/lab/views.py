@@ -1,4 +1,4 @@
-"""`local_views`: what every robot of the team may know, out of everything that is true. Array-generic."""
+"""`local_views`: the knowledge that each robot of the team may have, from the true state. Array-generic."""
 
 import numpy as np
 
@@ -13,11 +13,12 @@ from robomarl.lab.sim.message import braking_plan
 
 
 def local_views(scenario: FlightScenario, world: World) -> LocalView:
-    """The views of all robots, every field with leading axes [..., N].
+    """Return the views of all robots, every field with leading axes [..., N].
 
     Args:
         scenario: fixed numbers.
-        world: the truth; where nobody sends plans a mate is said to brake from the state that was heard.
+        world: the true state; without plans in messages, a teammate is assumed to brake from its
+            received state.
     """
     xp = namespace(world.goal_m)
     air, body = world.air, world.body

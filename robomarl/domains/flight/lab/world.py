@@ -1,10 +1,11 @@
-"""`World`: everything that is true at one decision, and how it moves on to the next, array-generic.
+"""`World`: the true state at one decision, and its step to the next, array-generic.
 
-Engines differ in one function only, `Integrate`, which moves the bodies through the sub-steps. Commands in
-flight, sensing, radio and wind are the same code for all of them. Randomness comes in as arrays of uniform
-draws in [0, 1), so that JAX keys and numpy generators both serve.
+Engines differ in one function only, `Integrate`, which moves the bodies through the sub-steps.
+Commands in flight, sensing, radio and wind share one code. Randomness comes in as arrays of
+uniform draws in [0, 1), so that JAX keys and numpy generators both serve.
 
-Shapes: `...` is the batch of environments (empty inside `vmap`), N the robots, K = N - 1 their team-mates.
+Shapes: `...` is the batch of environments (empty inside `vmap`), N the robots, K = N - 1 their
+teammates.
 """
 
 import math
@@ -33,7 +34,7 @@ class StateEstimates(NamedTuple):
 
 
 class Hidden(NamedTuple):
-    """What randomization drew for this episode; no robot knows it."""
+    """Randomized parameters of this episode; no robot knows them."""
 
     physics: Physics
     """[..., N] each."""
@@ -55,7 +56,7 @@ class World(NamedTuple):
     body: RigidVehicle
     """[..., N] each component."""
     queue: tuple[Array, ...]
-    """Commands by age, newest first, [..., N, A] each: what the delay still holds back."""
+    """Commands by age, newest first, [..., N, A] each, which the delay still holds back."""
     hidden: Hidden
     gust_m_s: Vec3
     """[..., N] each: gust on top of the steady wind, world."""
@@ -75,13 +76,13 @@ class World(NamedTuple):
     control: tuple = ()
     """Memory of the low-level controllers, [..., N] each component; empty for those without."""
     load: tuple = ()
-    """What the team carries, a `robomarl.domains.flight.lab.payload.state.Load`; empty where it carries nothing."""
+    """Load of the team, a `robomarl.domains.flight.lab.payload.state.Load`; empty if the team carries none."""
     member: Array | tuple = ()
     """[...] int: which of a residual's ensemble moves the team; empty where the scenario has none."""
 
 
 Integrate = Callable[[World, Vec3], World]
-"""(world with the new command queued, wind [m/s]) -> the same with everything that moves one decision later."""
+"""(world with the new command queued, wind [m/s]) -> the world with all moving parts one decision later."""
 Part = Callable[[FlightScenario, World, World, Array], World]
 """(scenario, world before, world after, all draws of the decision) -> world after, an optional part brought up to
 date."""
@@ -115,19 +116,21 @@ def parts_of(scenario: FlightScenario) -> tuple[Part, ...]:
 def advance(
     scenario: FlightScenario, world: World, command: Array, draws: Array, integrate: Integrate, plan: Plan | None = None
 ) -> World:
-    """One decision of the whole team.
+    """Advance the whole team by one decision.
 
     Args:
         scenario: fixed numbers.
         world: the state before.
-        command: [..., N, A] acceleration (world, m/s^2) and yaw rate (rad/s), under a load roll and pitch rate;
-            clipped to the vehicle's limits.
+        command: [..., N, A] acceleration (world, m/s^2) and yaw rate (rad/s), under a load roll and
+            pitch rate; clipped to the vehicle's limits.
         draws: [..., N, D] uniform in [0, 1), D = `num_step_draws`.
         integrate: the engine.
-        plan: [..., N, 3] each: what the robots' filters committed to with this command, for a world `with_plans`.
+        plan: [..., N, 3] each: plans that the robots' filters committed to with this command, for a
+            world `with_plans`.
 
     Returns:
-        The state one period later; `arrived_s` and `closest_m` are kept up here, rewards are the task's.
+        The state one period later; `arrived_s` and `closest_m` are updated here, rewards are the
+            task's.
     """
     before, xp = world, namespace(command, draws)
     low, high = (xp.asarray(limit, dtype=command.dtype) for limit in scenario.command_limits)
@@ -152,7 +155,7 @@ def advance(
 
 
 def with_residual(scenario: FlightScenario, world: World, wind: Vec3) -> Vec3:
-    """The wind by which drag pushes as wind and residual do; the same where the scenario has no residual."""
+    """Return the wind by which drag pushes as wind and residual do; the given wind if the scenario has no residual."""
     if scenario.residual is None:
         return wind
     moving, physics = (world.body, world.queue[0]), world.hidden.physics
@@ -186,7 +189,7 @@ def receive(scenario: FlightScenario, world: World, message: Message, draws: Arr
 
 
 def with_plans(scenario: FlightScenario, world: World) -> World:
-    """The same world in which messages have room for plans; so far there are none."""
+    """Return the world with room for plans in its messages; so far there are none."""
     brake_m_s2, air = scenario.vehicle_config.safety.brake_m_s2, world.air
     if isinstance(air.plan, Plan):
         return world
@@ -195,7 +198,7 @@ def with_plans(scenario: FlightScenario, world: World) -> World:
 
 
 def _message(scenario: FlightScenario, world: World, measured: StateEstimates) -> Message:
-    """What the robots will send of a new estimate; their plans are not made yet."""
+    """Return the robots' messages for a new estimate; their plans are not made yet."""
     if not isinstance(world.air.plan, Plan):
         return Message(*measured)
     return Message(*measured, braking_plan(*measured, scenario.vehicle_config.safety.brake_m_s2))

@@ -1,4 +1,4 @@
-"""What fleets that fly have to be. No ROS here, and no simulation."""
+"""Requirements on fleets that fly. No ROS here, and no simulation."""
 
 from robomarl.core.domain.onboard import Content
 from robomarl.core.hardware.fleet import Fleet
@@ -6,5 +6,5 @@ from robomarl.core.hardware.vehicle import load_vehicle
 
 
 def check_fleet(fleet: Fleet, content: Content) -> None:
-    """Whether the fleet's vehicle flies; raises `UserError` where it does not."""
+    """Load the fleet's vehicle; raise `UserError` if the vehicle does not fly."""
     load_vehicle(fleet.vehicle)

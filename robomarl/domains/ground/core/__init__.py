@@ -1,9 +1,11 @@
-"""What ground robots, and their operator, import."""
+"""Parts of the ground domain that its robots and their operator import."""
 
 from robomarl.core.domain.onboard import Command, LazyImport, Onboard
 
 SENT = ("acceleration.x", "acceleration.y", "acceleration.z", "yaw_rate")
-"""Robots on the ground take what robots that fly take; a policy may set the gain of its robot's filter besides."""
+"""Elements of a command: robots on the ground take those of robots that fly; a policy may also set the gain of its
+robot's filter.
+"""
 ONBOARD = Onboard(
     commands=(
         Command(SENT, LazyImport("robomarl.core.filter.filter:SafetyFilter")),

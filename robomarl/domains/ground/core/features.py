@@ -1,4 +1,4 @@
-"""What policies of ground robots see, in the plane; places and velocities are those of the middle of the axle."""
+"""Features for policies of ground robots, in the plane; places and velocities are those of the middle of the axle."""
 
 from typing import cast
 
@@ -10,9 +10,9 @@ from robomarl.domains.ground.core.sensed import THINGS, FloorSensed
 
 _MATES = ("own.pos_m", "own.vel_m_s", "heard.mask", "heard.pos_m", "heard.vel_m_s", "heard.age_s")
 FAR_M = 0.5
-"""Beyond it `goal_offset` is the direction alone."""
+"""Distance to the goal [m] beyond which `goal_offset` is the direction alone."""
 EVERY_S, FOR_S = 12.0, 2.0
-"""All robots of a crowd make room so often, for so long."""
+"""Period [s] at which all robots of a crowd make room, and time [s] for which they do."""
 BEHIND_M2 = 100.0
 """Landmarks that are not to be tagged come after those that are, as if they were so far away."""
 
@@ -26,7 +26,7 @@ def within(offset: Array, far_m: float = FAR_M) -> Array:
 
 @feature(("x", "y"), "m", "world", ("own.pos_m", "goal.pos_m"))
 def goal_offset(view: LocalView, rule: NeighbourRule) -> Array:
-    """From the robot to its goal, at most `FAR_M` long."""
+    """Vector from the robot to its goal, at most `FAR_M` long."""
     return within((view.goal.pos_m - view.own.pos_m)[..., :2])
 
 
@@ -46,7 +46,7 @@ def speed_and_turn(view: LocalView, rule: NeighbourRule) -> Array:
 
 @feature(("dx", "dy", "vx", "vy", "heard"), "m, m/s, -", "world", _MATES, per_neighbour=True)
 def mates_in_plane(view: LocalView, rule: NeighbourRule) -> Array:
-    """The k nearest team-mates in the plane, of what `neighbours` says of them."""
+    """The k nearest teammates in the plane, from the rows of `neighbours`."""
     xp, rows = namespace(view.own.pos_m), neighbours(view, rule)
     rows = xp.asarray(rows)
     rows = rows.reshape(*rows.shape[:-1], rule.count, 8)
@@ -56,13 +56,13 @@ def mates_in_plane(view: LocalView, rule: NeighbourRule) -> Array:
 
 @feature(("dx", "dy"), "m", "world", (*_MATES, "heard.plan.stop_m"), per_neighbour=True)
 def mates_plan(view: LocalView, rule: NeighbourRule) -> Array:
-    """From the robot to where the same mates come to rest by the plans that they have committed to."""
+    """Vectors from the robot to the places where these teammates come to rest by the plans that they have committed to."""
     return of_nearest(view, rule, (view.heard.plan.stop_m - view.own.pos_m[..., None, :])[..., :2])
 
 
 @feature(("time",), "s", "-", ("time_s",))
 def elapsed(view: LocalView, rule: NeighbourRule) -> Array:
-    """Since the policy was activated: what was to be done first may be over."""
+    """Time since the policy was activated: the first part of a task may be over."""
     return view.time_s[..., None]
 
 
@@ -79,19 +79,19 @@ def room_for_all(view: LocalView, rule: NeighbourRule) -> Array:
 
 @feature(("x", "y"), "m", "world", ("own.pos_m",))
 def place(view: LocalView, rule: NeighbourRule) -> Array:
-    """Where the robot is in the arena."""
+    """Position of the robot in the arena."""
     return view.own.pos_m[..., :2]
 
 
 @feature(("x", "y"), "m", "world", ("goal.pos_m",))
 def goal_in_plane(view: LocalView, rule: NeighbourRule) -> Array:
-    """Where its goal is in the arena."""
+    """Position of the robot's goal in the arena."""
     return view.goal.pos_m[..., :2]
 
 
 @feature(("a", "b", "rank"), "of the role", "-", ("sensed.capability",))
 def capability(view: LocalView, rule: NeighbourRule) -> Array:
-    """What the robot can, and which of its role it is: one policy for all roles."""
+    """Capability of the robot, and its rank in its role: one policy for all roles."""
     return _sensed(view).capability
 
 
@@ -106,7 +106,7 @@ def _rows(count: int) -> tuple[str, ...]:
 
 
 def _units(count: int, kind: str) -> str:
-    """Of each of those parts."""
+    """Return the unit of each of those parts."""
     return ", ".join(("m", "m", kind) * count)
 
 
@@ -116,7 +116,9 @@ def _things(view: LocalView) -> Array:
 
 
 def _offsets(view: LocalView, things: Array) -> Array:
-    """[..., 3 M] the place of each relative to the robot, and what it is; of what is not known (kind 0) nothing."""
+    """Return [..., 3 M]: place of each thing relative to the robot, and its kind; an unknown thing (kind 0) is at
+    offset 0.
+    """
     xp = namespace(view.own.pos_m)
     kind = things[..., 2:]
     away = xp.where(kind != 0, things[..., :2] - view.own.pos_m[..., None, :2], 0.0)
@@ -133,12 +135,12 @@ _THINGS = ("own.pos_m", "sensed.things")
 
 @feature(_rows(THINGS["discovery"]), _units(THINGS["discovery"], "-"), "world", _THINGS)
 def landmarks(view: LocalView, rule: NeighbourRule) -> Array:
-    """Landmarks: kind 1 where sensed, 2 where tagged. Those that are to be tagged first, the nearest of them first."""
+    """Landmarks: kind 1 where sensed, 2 where tagged. Landmarks to be tagged come first, the nearest first."""
     return _offsets(view, open_first(view))
 
 
 def open_first(view: LocalView) -> Array:
-    """[..., M, 3] what the robot is told of: kind 1 first, and the nearest first."""
+    """Return the things [..., M, 3] that the robot receives: kind 1 first, and the nearest first."""
     xp, things = namespace(view.own.pos_m), _sensed(view).things
     away = things[..., :2] - view.own.pos_m[..., None, :2]
     order = xp.argsort((away * away).sum(-1) + xp.where(things[..., 2] == 1, 0.0, BEHIND_M2), axis=-1)
@@ -153,7 +155,7 @@ def resources(view: LocalView, rule: NeighbourRule) -> Array:
 
 @feature(_rows(THINGS["material_transport"]), _units(THINGS["material_transport"], "load"), "world", _THINGS)
 def stocks(view: LocalView, rule: NeighbourRule) -> Array:
-    """Where material is, and how much is left of it."""
+    """Places of material, and the amount left at each."""
     return _things(view)
 
 

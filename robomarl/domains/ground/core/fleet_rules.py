@@ -1,4 +1,4 @@
-"""What fleets of ground robots have to be. No ROS here, and no simulation."""
+"""Requirements on fleets of ground robots. No ROS here, and no simulation."""
 
 from robomarl.core.config import UserError
 from robomarl.core.domain.onboard import Content
@@ -7,6 +7,6 @@ from robomarl.core.hardware.vehicle import Quadrotor, load_any_vehicle
 
 
 def check_fleet(fleet: Fleet, content: Content) -> None:
-    """Whether the fleet's vehicle drives; raises `UserError` where it flies."""
+    """Raise `UserError` if the fleet's vehicle flies."""
     if isinstance(load_any_vehicle(fleet.vehicle), Quadrotor):
         raise UserError(f"{fleet.name}.yaml: vehicle = {fleet.vehicle!r} flies; name a ground vehicle.")

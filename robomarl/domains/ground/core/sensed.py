@@ -1,6 +1,7 @@
-"""What ground robots sense or are told besides themselves and their mates, and how a scenario says who is who.
+"""Sensor data of ground robots besides themselves and their teammates, and the roles in a scenario.
 
-What is on the floor, an overhead system tells the whole team in one message, rows of three numbers. No ROS here.
+An overhead system sends the things on the floor to the whole team in one message, rows of three
+numbers. No ROS here.
 """
 
 from collections.abc import Mapping
@@ -25,14 +26,14 @@ THINGS = {
 
 
 class FloorSensed(NamedTuple):
-    """Of one robot."""
+    """Sensor data of one robot."""
 
     capability: Array
     """[..., 3] see `capabilities`."""
     carries: Array
     """[...] 1 while it carries something; 2 where that is requested."""
     things: Array
-    """[..., M, 3] place x, y [m], world, and what it is, as the task says it."""
+    """[..., M, 3] place x, y [m], world, and kind, as the task defines it."""
 
 
 def capabilities(team: list[Mapping[str, Any]]) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What the simulator says of the floor, in place of an overhead system."""
+"""Floor message of the simulator, in place of an overhead system."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from robomarl.lab.sim.model import TeamWorld
 
 
 def messages(scenario: GroundScenario, world: TeamWorld, stamp_s: float) -> dict[str, Any]:
-    """By the name of the topic; nothing where robots are told nothing."""
+    """Return the message by the name of the topic; empty if the task's robots receive none."""
     seen = task_of(scenario).sensed(scenario, world)
     if not isinstance(seen, FloorSensed):
         return {}

@@ -15,9 +15,9 @@ from robomarl.lab.sim.model.world import TeamWorld
 from robomarl.lab.sim.probe import CheckTrial, Probe
 
 APART_M = 5.0
-"""From one robot to the next, so that nobody meets."""
+"""Distance [m] from one robot to the next, so that no robots meet."""
 SPEED_SHARE, SPEED_UP_S = 0.7, 0.7
-"""Of the speed limit that robots drive at, and the time in which they get there."""
+"""Fraction of the speed limit at which robots drive, and time [s] in which they reach it."""
 WIND_SHARE, HOLD_S = 0.35, 0.3
 """Speed that a drawn acceleration changes while it is held, over that."""
 

@@ -1,9 +1,10 @@
-"""How robots on the floor move in one decision, closed form. Array-generic.
+"""Motion of robots on the floor in one decision, closed form. Array-generic.
 
-A differential drive is commanded by the acceleration of its look-ahead point (`robomarl.core.filter.model.look_ahead`).
-Its wheels take the speed that this asks for, all slower by one factor where one would be too fast, and keep it until
-the next decision: on an arc of a circle, which is integrated exactly. An omnidirectional robot's centre takes the
-velocity that is asked for, and it turns as it is told.
+A differential drive is commanded by the acceleration of its look-ahead point
+(`robomarl.core.filter.model.look_ahead`). Its wheels take the speeds for this acceleration, all
+slower by one factor if one would be too fast, and keep them until the next decision: on an arc of
+a circle, which is integrated exactly. An omnidirectional robot's centre takes the commanded
+velocity, and the robot turns at the commanded rate.
 """
 
 from typing import Any
@@ -18,14 +19,14 @@ TINY = 1e-9
 
 
 def driven(scenario: Any, world: TeamWorld, command: Array, most_m_s: Array) -> TeamWorld:
-    """The robots one decision later.
+    """Return the robots one decision later.
 
     Args:
         scenario: vehicle and rates.
         world: the state before.
         command: [..., N, 4] acceleration, world frame [m/s^2], and yaw rate [rad/s].
-        most_m_s: [..., N] what each robot's commanded point may do at most; a robot that is faster slows down no
-            faster than it can brake.
+        most_m_s: [..., N] largest speed of each robot's commanded point; a robot that is faster slows
+            down no faster than it can brake.
     """
     if isinstance(scenario.vehicle_config, DifferentialDrive):
         return _on_arc(scenario.period_s, world, *wheel_twist(scenario, world, command, most_m_s))
@@ -93,7 +94,7 @@ def _turned(quat_wxyz: Array, cos: Array, sin: Array) -> Array:
 
 
 def _share(wanted: Array, most: Any) -> Array:
-    """The factor, 1 at most, that takes a size to what is allowed."""
+    """Return the factor, 1 at most, that reduces a size to its limit."""
     xp = namespace(wanted)
     return xp.minimum(1.0, most / xp.maximum(wanted, TINY))
 

@@ -14,25 +14,25 @@ from robomarl.lab.sim.model import TeamWorld
 PIXELS_PER_M = 160
 MARGIN_M = 0.12
 SPEED_UP = 3.0
-"""A film runs so many times faster than the robots: they are slow."""
+"""Factor by which a film runs faster than the robots, which are slow."""
 TRAIL_S = 5.0
 NUMBER_M = 0.03
-"""Half of what a number needs."""
+"""Half of the space [m] that a number needs."""
 SMALL_M = 0.12
 """Marks that are larger are ground, and have no edge."""
 FLOOR, EDGE, INK, LOAD = (246, 246, 243), (90, 96, 102), (27, 33, 39), (250, 200, 40)
 ZONE, ZONE_EDGE = (222, 232, 240), (150, 175, 195)
 ROBOTS = ((0, 105, 180), (209, 86, 10), (0, 128, 95), (184, 69, 140))
-"""By role; where all are alike, by robot."""
+"""Colours by role; by robot if all roles are alike."""
 FILTERED = (196, 48, 28)
-"""Ring of a robot whose command the filter changes."""
+"""Colour of the ring around a robot with a command that the filter changes."""
 
 
 class Frame(NamedTuple):
     """One decision."""
 
     world: TeamWorld
-    """Of this episode, at its end."""
+    """World of this episode, at the end of the decision."""
     active: np.ndarray
     """[N] bool: the filter changed the command."""
     metric: float
@@ -90,7 +90,9 @@ def draw_floor(scenario: GroundScenario) -> FloorPlan:
 
 
 def draw_robots(plan: FloorPlan, frame: Frame, scenario: GroundScenario, colours: list[Any]) -> None:
-    """Bodies, headings and numbers beside them; red rings where the filter acts, a square on who carries something."""
+    """Draw bodies, headings and numbers beside them; red rings where the filter acts, a square on robots that carry
+    something.
+    """
     world, radius = frame.world, scenario.vehicle_config.body.radius_m
     beside = np.full(2, 0.7 * radius + NUMBER_M)
     carries = getattr(task_of(scenario).sensed(scenario, world), "carries", np.zeros(scenario.count))
@@ -114,5 +116,5 @@ def colours_of(scenario: GroundScenario) -> list[Any]:
 
 
 def faint(colour: tuple[int, int, int]) -> tuple[int, ...]:
-    """Between a colour and the floor."""
+    """Return a mixture of a colour and the floor's colour."""
     return tuple((part + 2 * floor) // 3 for part, floor in zip(colour, FLOOR, strict=True))

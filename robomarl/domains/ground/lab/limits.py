@@ -1,4 +1,4 @@
-"""What a scenario of ground robots has to keep to, and what their safety filter assumes."""
+"""Limits that a scenario of ground robots has to respect, and the assumptions of their safety filter."""
 
 import dataclasses
 import math
@@ -13,7 +13,7 @@ from robomarl.lab.sim.radio import check_radio
 
 
 def filter_params(scenario: GroundScenario, mates: int) -> SafetyParams:
-    """What a robot's filter assumes: the vehicle's figures, within the arena and clear of what stands there."""
+    """Return the assumptions of a robot's filter: the vehicle's figures, within the arena and clear of its obstacles."""
     arena = Arena(scenario.arena.low_m, scenario.arena.high_m)
     params = from_vehicle(scenario.vehicle_config, scenario.period_s, arena, mates)
     return dataclasses.replace(params, obstacles=scenario.arena.obstacles)
@@ -23,9 +23,9 @@ def check_scenario(scenario: GroundScenario, file: str) -> None:
     """Check the scenario against its vehicle, its arena and its task.
 
     Raises:
-        UserError: no such vehicle, or one that does not drive; the grid is larger than the arena, or the team larger
-            than the grid or the zones that it starts in; robots can get out of each other's range; no gain is left to
-            choose; or what the task needs is not there.
+        UserError: no such vehicle, or one that does not drive; the grid is larger than the arena, or
+            the team larger than the grid or the zones that it starts in; robots can get out of each
+            other's range; no gain is left to choose; or the task lacks something that it needs.
     """
     vehicle = load_any_vehicle(scenario.vehicle)
     if not isinstance(vehicle, DifferentialDrive | OmniRobot):

@@ -1,5 +1,5 @@
-"""The same robots in MuJoCo: differential drives on two driven wheels and two that slide, with contact and friction;
-omnidirectional robots as bodies whose velocity in the plane is servoed. Robots collide with each other.
+"""Ground robots in MuJoCo: differential drives on two driven wheels and two that slide, with contact and friction;
+omnidirectional robots as bodies with a servo on their velocity in the plane. Robots collide with each other.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from robomarl.domains.ground.lab.drive import plane_twist, wheel_twist
 from robomarl.lab.sim.model import Mujoco, TeamWorld
 
 WHEEL_M = 0.016
-"""Radius of a driven wheel, of a GRITSBot; the rim's speed is what the vehicle file limits."""
+"""Radius [m] of a driven wheel, of a GRITSBot; the vehicle file limits the speed of the wheel's rim."""
 SERVO_S = 0.006
 """Time constant of the wheels' servo loop."""
 ARMATURE_KG_M2 = 2e-5
@@ -37,7 +37,9 @@ def robots_of(scenario: Any) -> Mujoco:
 
 
 def _obstacle(obstacle: Obstacle) -> str:
-    """What robots run into. A box with faces moved outwards has sharp corners here, and round ones in the filter."""
+    """Return an obstacle, with contact. A box with faces moved outwards has sharp corners here, and round ones in the
+    filter.
+    """
     start, far, radius = np.array(obstacle.from_m), np.array(obstacle.to_m or obstacle.from_m), obstacle.radius_m
     words = lambda numbers: " ".join(f"{x:g}" for x in numbers)  # noqa: E731
     if obstacle.kind == "box":

@@ -1,4 +1,4 @@
-"""`MODEL`: teams of ground robots, whatever their task; see `robomarl.lab.sim.model.Model`."""
+"""`MODEL`: teams of ground robots, for every task; see `robomarl.lab.sim.model.Model`."""
 
 from robomarl.core.domain.onboard import LazyImport
 from robomarl.core.geometry import components, namespace
@@ -18,7 +18,7 @@ NUM_DRAWS = 40
 
 
 def observation(scenario: GroundScenario) -> ObservationSpec:
-    """As the task says; team-mates are looked at as the scenario's radio says."""
+    """Return the observation of the task; teammates are selected by the scenario's radio."""
     first, rule = law(scenario), scenario.rule
     names = [field.name for field in first.observation.fields] if first else []
     names += [name for name in task_of(scenario).features if name not in names]
@@ -28,7 +28,9 @@ def observation(scenario: GroundScenario) -> ObservationSpec:
 
 
 def law(scenario: GroundScenario) -> StraightLaw | None:
-    """To the goal where policies set gains alone: straight, or around what stands in the way."""
+    """Return the controller towards the goal if policies set gains alone: straight, or around obstacles. None
+    otherwise.
+    """
     if scenario.least_gain_per_s is None:
         return None
     return AroundLaw(scenario) if scenario.goes_around else StraightLaw(scenario)
@@ -49,7 +51,7 @@ def flat(draws: Array) -> Array:
 
 
 def start(scenario: GroundScenario, draws: Array) -> TeamWorld:
-    """As the task says."""
+    """Return the start that the task draws."""
     return world_of(scenario, task_of(scenario).begin(scenario, flat(draws)))
 
 
@@ -68,7 +70,7 @@ def move(scenario: GroundScenario, world: TeamWorld, command: Array, draws: Arra
 
 
 def reward_terms(scenario: GroundScenario, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
-    """Published, and what only training is rewarded for."""
+    """Return the published reward terms, and those that only training has."""
     task = task_of(scenario)
     return {**task.published(scenario, before, after), **task.shaping(scenario, before, after)}
 

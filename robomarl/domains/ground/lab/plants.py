@@ -16,14 +16,14 @@ from robomarl.lab.sim.model.engines import make_model_sim
 
 FLOOR = GroundArena((-50.0, -50.0, -0.1), (50.0, 50.0, 0.5))
 GRID = GridStart(2.0, 1.0, 1.0)
-"""One cell for the robot, and one for a goal that nobody looks at."""
+"""Grid with one cell for the robot, and one for an unused goal."""
 
 
 class Drivers:
     """Robots on the floor, of which the commanded point is watched; headings are drawn. See `Plant`."""
 
     def __init__(self, scenario: GroundScenario, flights: int, seed: int) -> None:
-        """Compile the model: so many robots, whose headings are drawn from the seed."""
+        """Compile the model with `flights` robots; their headings are drawn from the seed."""
         alone = dataclasses.replace(
             scenario,
             **{"task": "navigation", "count": 1, "team": (), "zones": (), "arena": FLOOR, "start": GRID},
@@ -33,7 +33,7 @@ class Drivers:
 
     @property
     def period_s(self) -> float:
-        """Between two decisions."""
+        """Time [s] between two decisions."""
         return self._scenario.period_s
 
     def start(self, conditions: Sequence[Condition], vel_m_s: np.ndarray) -> None:

@@ -1,4 +1,4 @@
-"""`GroundScenario`: what a scenario file says of a team of ground robots in an arena."""
+"""`GroundScenario`: content of a scenario file for a team of ground robots in an arena."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -26,7 +26,7 @@ class GroundArena:
     high_m: Vector3
     """... and highest."""
     obstacles: tuple[Obstacle, ...] = ()
-    """What never moves. The filter keeps clear of it."""
+    """Obstacles, which never move. The filter keeps clear of all obstacles."""
 
     def __post_init__(self) -> None:
         """Check the corners."""
@@ -34,7 +34,7 @@ class GroundArena:
             raise ValueError("low_m must be below high_m on every axis.")
 
     def holds(self, low_m: Point, high_m: Point) -> bool:
-        """Whether a rectangle is on the floor."""
+        """Return True if a rectangle is on the floor."""
         return all(self.low_m[i] - 1e-9 <= low_m[i] and high_m[i] <= self.high_m[i] + 1e-9 for i in (0, 1))
 
 
@@ -43,11 +43,11 @@ class GridStart:
     """Robots start in cells of a grid that are drawn without repetition, headings drawn too."""
 
     width_m: Positive
-    """Of the grid along x, about the middle of the arena ..."""
+    """Width [m] of the grid along x, about the middle of the arena ..."""
     height_m: Positive
     """... and along y."""
     spacing_m: Positive
-    """Between the centres of neighbouring cells."""
+    """Distance [m] between the centres of neighbouring cells."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -69,10 +69,10 @@ class GridStart:
 
 @dataclass(frozen=True)
 class GroundRole:
-    """Robots of one role, one after the other in the team."""
+    """Robots of one role, consecutive in the team."""
 
     role: str
-    """What the task calls it."""
+    """Name of the role in the task."""
     count: Count
     """How many."""
     capability: Point = (0.0, 0.0)
@@ -84,7 +84,7 @@ class FloorZone:
     """A rectangle of the floor, or the ellipse in it."""
 
     name: str
-    """What the task calls it."""
+    """Name of the zone in the task."""
     low_m: Point
     """Lowest corner ..."""
     high_m: Point
@@ -111,13 +111,13 @@ class GroundScenario(TeamScenario):
     arena: GroundArena
     start: GridStart
     team: tuple[GroundRole, ...] = ()
-    """Who is who, where robots differ."""
+    """Roles of the team, if its robots differ."""
     zones: tuple[FloorZone, ...] = ()
-    """Where things are loaded and set down."""
+    """Zones in which things are loaded and set down."""
     goal_radius_m: Annotated[float, Range(0.01, 1.0)] = 0.1
     """A robot this near to its goal has arrived."""
     reward_step_s: Positive = 0.99
-    """What a reward "per step" of the published table is per: 30 steps of 0.033 s."""
+    """Length [s] of a step in rewards "per step" of the published table: 30 steps of 0.033 s."""
     least_gain_per_s: NonNegative | None = None
     """If set, a policy sets the gain of its robot's safety filter, from this to the vehicle's, and nothing else: its
     robots want straight to their goals ..."""

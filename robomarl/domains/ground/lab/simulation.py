@@ -17,7 +17,7 @@ from robomarl.lab.evaluate.model_episodes import simulation_of_model
 
 
 def plant(scenario: GroundScenario, flights: int, seed: int, threads: int) -> Any:
-    """So many robots, each alone."""
+    """Return `flights` robots, each alone."""
     from robomarl.domains.ground.lab.plants import Drivers
 
     return Drivers(scenario, flights, seed)

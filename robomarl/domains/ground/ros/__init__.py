@@ -1,1 +1,1 @@
-"""What ground robots are told, as ROS messages."""
+"""Floor data of ground robots, as ROS messages."""

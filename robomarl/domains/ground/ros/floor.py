@@ -1,8 +1,9 @@
-"""`FLOOR`: what an overhead system tells all robots of the floor, and what one robot makes of it.
+"""`FLOOR`: message of an overhead system to all robots about the floor, and its use by one robot.
 
-A row of three numbers for each thing (place x, y [m], what it is) and one for each robot, whose third number says
-whether it carries something. Of `foraging`, the resource that is taken next comes first. The scenario in a bundle's
-contract says how many there are, and what its robot can.
+A row of three numbers for each thing (place x, y [m], kind) and one for each robot, with a third
+number that says if it carries something. In `foraging`, the resource that is taken next comes
+first. The scenario in a bundle's contract has the number of things, and the capability of its
+robot.
 """
 
 from collections.abc import Mapping
@@ -50,7 +51,7 @@ def rows_from(rows: np.ndarray, stamp_s: float) -> Any:
 
 
 def field_task(content: Mapping[str, Any], seat: Seat) -> FieldTask:
-    """Of one robot; `PLAIN` where robots are told nothing of the floor."""
+    """Return the field task of one robot; `PLAIN` if robots receive nothing about the floor."""
     if content["task"] not in THINGS:
         return PLAIN
     count, index = THINGS[content["task"]], seat.index

@@ -1,4 +1,4 @@
-"""What players, and their operator, import."""
+"""Parts of the soccer domain that players and their operator import."""
 
 from robomarl.core.domain.onboard import Command, LazyImport, Onboard
 

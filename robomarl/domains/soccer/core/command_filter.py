@@ -1,7 +1,9 @@
-"""Commands of soccer robots: acceleration in the plane, yaw rate and kick. The filter's rows are on the acceleration.
+"""Commands of soccer robots: acceleration in the plane, yaw rate and kick. The filter's constraints
+are on the acceleration.
 
-A kick moves the ball, not the robot: it goes through, unless the filter has to fall back to braking. What the rows
-read of opponents out of sight and of boards is in `opponent_memory`.
+A kick moves the ball, not the robot: it passes through, unless the filter has to fall back to
+braking. The constraints' inputs about opponents out of sight and about boards are in
+`opponent_memory`.
 """
 
 from typing import NamedTuple
@@ -22,7 +24,7 @@ KICK = "kick"
 
 
 class PlayerCarry(NamedTuple):
-    """`FilterCarry`, field by field, and what was seen."""
+    """`FilterCarry`, field by field, and the sightings of opponents."""
 
     commands: Array
     plan: Plan
@@ -37,7 +39,7 @@ class PlayerFilter(SafetyFilter):
     """The filter for commands [..., 4] of a player: acceleration x and y, yaw rate, kick speed."""
 
     def __init__(self, params: SafetyParams, mode: Mode = "qp", backend: Backend = "auto") -> None:
-        """As `SafetyFilter`, with an arena that ends a little behind the boards."""
+        """Create the filter as `SafetyFilter`, with an arena that ends a little behind the boards."""
         super().__init__(before_boards(params), mode, backend)
         self.params = params
 
@@ -57,7 +59,7 @@ class PlayerFilter(SafetyFilter):
     def blind(  # type: ignore[override]
         self, carry: PlayerCarry, view: LocalView, since_s: Array
     ) -> tuple[PlayerCarry, np.ndarray]:
-        """A tick without an estimate; as `SafetyFilter.blind`, but nobody is looked for."""
+        """Decide in a tick without an estimate, as `SafetyFilter.blind`; the sightings of opponents stay as they were."""
         after, command = super().blind(FilterCarry(*carry[:-1]), view, since_s)
         return PlayerCarry(*after, carry.seen), command
 

@@ -1,7 +1,7 @@
-"""Robot soccer as one robot knows it: what it senses, and the features that a policy may look at. Array-generic.
+"""Robot soccer as one robot knows it: its sensor data, and the features for policies. Array-generic.
 
-The view is in the field frame of the robot's own team: the origin is the centre of the field, x points to the goal
-that it attacks, and `goal.pos_m` is the middle of that goal.
+The view is in the field frame of the robot's own team: the origin is the centre of the field, x
+points to the goal that it attacks, and `goal.pos_m` is the middle of that goal.
 """
 
 from typing import NamedTuple
@@ -18,9 +18,11 @@ ROLES = ("attacker", "keeper", "supporter")
 
 
 class SoccerSensed(NamedTuple):
-    """What a player's camera shows, what its mates say that theirs do, and its kicker. Zeros where a mask is False.
+    """Picture of a player's camera, pictures reported by its teammates, and its kicker. Zeros where a
+    mask is False.
 
-    Of an opponent that the player does not see itself the row is what the mate with the freshest picture of it says.
+    The row of an opponent that the player does not see itself is from the teammate with the freshest
+    picture of this opponent.
     """
 
     ball_mask: Array
@@ -54,7 +56,7 @@ class SoccerSensed(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """What a camera shows of T things, the ball first and then the opponents."""
+    """Picture of T things by a camera, the ball first and then the opponents."""
 
     mask: Array
     """[..., T] bool: it is in the picture."""
@@ -67,11 +69,11 @@ class Picture(NamedTuple):
 
 
 def sensed_of(own: Picture, told: Picture, charge_s: Array) -> SoccerSensed:
-    """What a player senses.
+    """Return a player's sensor data.
 
     Args:
         own: its own latest picture.
-        told: [..., K, T] its team-mates' pictures, as they say; nothing of a message that is too old.
+        told: [..., K, T] its teammates' pictures, as reported; a message that is too old is left out.
         charge_s: [...] time until the kicker is charged.
     """
     opponents = with_told(_opponents(own), _opponents(told))
@@ -79,7 +81,7 @@ def sensed_of(own: Picture, told: Picture, charge_s: Array) -> SoccerSensed:
 
 
 def with_told(own: Picture, told: Picture) -> Picture:
-    """Of each thing the freshest that is known; of equals the robot's own, then the first mate's [..., K, T]."""
+    """Return the freshest known row of each thing; among equals the robot's own, then the first teammate's [..., K, T]."""
     known, where = own, namespace(own.age_s).where
     for k in range(told.mask.shape[-2]):
         mask, age = told.mask[..., k, :], told.age_s[..., k, :]
@@ -114,14 +116,14 @@ def heading(view: LocalView) -> tuple[Array, Array]:
 
 @feature(("x", "y", "vx", "vy", "cos", "sin", "turn"), "m, m/s, -, -, rad/s", "field", ("own",))
 def own_motion(view: LocalView, rule: NeighbourRule) -> Array:
-    """Where the robot is on the field, how it moves, and where it looks."""
+    """Place of the robot on the field, its motion, and its heading."""
     (x, y, _), (vx, vy, _) = components(view.own.pos_m), components(view.own.vel_m_s)
     return join([x, y, vx, vy, *heading(view), components(view.own.omega_rad_s)[2]])
 
 
 @feature(("dx", "dy", "ahead", "left"), "m", "field, body", ("own.pos_m", "own.quat_wxyz", "goal.pos_m"))
 def goal_ahead(view: LocalView, rule: NeighbourRule) -> Array:
-    """From the robot to the middle of the goal that it attacks."""
+    """Vector from the robot to the middle of the goal that it attacks."""
     dx, dy, _ = components(view.goal.pos_m - view.own.pos_m)
     c, s = heading(view)
     return join([dx, dy, c * dx + s * dy, c * dy - s * dx])
@@ -136,7 +138,7 @@ def ball_seen(view: LocalView, rule: NeighbourRule) -> Array:
 
 @feature((*SEEN, "age"), "m, m/s, m, m, -, s", "field, body", ("own.pos_m", "own.quat_wxyz", *_TOLD))
 def ball_told(view: LocalView, rule: NeighbourRule) -> Array:
-    """The ball as the team-mate with the freshest picture of it says; 0 where nobody does."""
+    """The ball as reported by the teammate with the freshest picture of the ball; 0 if no teammate reports one."""
     sensed: SoccerSensed = view.sensed  # type: ignore[assignment]
     pick = freshest(sensed.told_mask, sensed.told_age_s)
     place, motion = ((pick[..., None] * p).sum(-2) for p in (sensed.told_pos_m, sensed.told_vel_m_s))

@@ -1,4 +1,4 @@
-"""`MatchLog`: what happened in one match, as arrays, whoever recorded it. World frame, SI units."""
+"""`MatchLog`: course of one match, as arrays, from any recorder. World frame, SI units."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -7,7 +7,7 @@ import numpy as np
 
 
 class MatchLog(NamedTuple):
-    """T times, M robots, the first half of them of the team that attacks towards +x."""
+    """T times, M robots; the first half of the robots is the team that attacks towards +x."""
 
     time_s: np.ndarray
     """[T] since the reset."""

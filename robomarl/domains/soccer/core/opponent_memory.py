@@ -1,4 +1,5 @@
-"""What a player's filter reads beside the latest picture: opponents that went out of sight, and the boards.
+"""Inputs of a player's filter beside the latest picture: opponents that went out of sight, and the
+boards.
 
 Array-generic; leading axes [...] are robots.
 """
@@ -21,9 +22,9 @@ from robomarl.core.view import LocalView
 from robomarl.domains.soccer.core.features import SoccerSensed, freshest
 
 SLOWS_S = 0.8
-"""Who is out of sight loses its speed with this time constant while nobody knows where the ball is."""
+"""Time constant [s] with which an opponent out of sight loses its speed while the ball's place is unknown."""
 GOES_M_S2, GOES_M_S = 2.3, 1.6
-"""How fast one who is out of sight gets faster on its way to the ball, and how fast it is at most."""
+"""Acceleration [m/s²] of an opponent out of sight on its way to the ball, and its largest speed [m/s]."""
 ARRIVES_S = 0.5
 """It comes to the ball with the distance over this."""
 OLDEST = 0.999
@@ -35,17 +36,19 @@ BEHIND_M = 0.09
 def recall(
     params: SafetyParams, before: Strangers | tuple[()], view: LocalView
 ) -> tuple[LocalView, Strangers | tuple[()]]:
-    """What the filter is to read, with opponents that were seen lately, and what is known of them now.
+    """Return the filter's view, with opponents that were seen lately, and the present knowledge about
+    opponents.
 
-    The freshest sighting of each opponent counts: what a team-mate says may be older than what is remembered. For
-    `strangers.max_age_s` the rows let whom they hold get as far as it can. After that one who is out of sight is
-    taken to go for the ball, or to slow down where nobody knows the ball, until `strangers.remember_s`, or until the
-    robot looks there and sees nobody.
+    The freshest sighting of each opponent counts: a teammate's report may be older than the own
+    memory. For `strangers.max_age_s` the constraints assume that an opponent gets as far as it can.
+    After that an opponent out of sight is assumed to go for the ball, or to slow down if the ball's
+    place is unknown, until `strangers.remember_s`, or until the robot looks there and sees no
+    opponent.
 
     Args:
         params: of the filter.
-        before: what was known at the last decision.
-        view: its `sensed` has a row for each opponent, the same one at all times.
+        before: knowledge at the last decision.
+        view: its `sensed` has a row for each opponent, always for that opponent.
     """
     limits = params.strangers
     if limits is None:
@@ -70,7 +73,7 @@ def recall(
 
 
 def _later(limits: Assumed, before: Strangers, view: LocalView, period_s: float) -> Strangers:
-    """What was known, one decision later."""
+    """Return the earlier knowledge, one decision later."""
     xp, age = namespace(before.pos_m), before.age_s + period_s
     gone = age > limits.max_age_s
     goes = xp.where(gone[..., None], _change(before, view), 0.0)
@@ -83,7 +86,9 @@ def _later(limits: Assumed, before: Strangers, view: LocalView, period_s: float)
 
 
 def _change(before: Strangers, view: LocalView) -> Array:
-    """[..., S, 3] acceleration [m/s^2] of those who are out of sight: for the ball, or slower where nobody knows it."""
+    """Return the acceleration [..., S, 3] of opponents out of sight [m/s^2]: for the ball, or slower if the ball is
+    unknown.
+    """
     xp, sensed = namespace(before.pos_m), cast(SoccerSensed, view.sensed)
     told = freshest(sensed.told_mask, sensed.told_age_s)[..., None]
     ball = xp.where(sensed.ball_mask[..., None], sensed.ball_pos_m, (told * sensed.told_pos_m).sum(-2))

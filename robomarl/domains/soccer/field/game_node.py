@@ -1,7 +1,7 @@
-"""`game_node`: two teams of simulated players behind the same topics as real ones, in real time.
+"""`game_node`: two teams of simulated players behind the topics of real ones, in real time.
 
-Beside the services of every simulator, `~/kick_off` (std_srvs/SetBool) puts everybody back to the own half and the
-ball into the middle; `data`: the first team begins. The referee asks for it.
+Beside the services of every simulator, `~/kick_off` (std_srvs/SetBool) puts all players back to
+their own half and the ball into the middle; `data`: the first team begins. The referee calls it.
 """
 
 import sys
@@ -24,7 +24,7 @@ from robomarl.ros.io.messages import Estimate
 from robomarl.ros.io.node_base import Mailbox, publisher, run_node
 
 PER_ROBOT = (SIGHTING, KICKER, topics.ODOMETRY)
-"""In this order: the nodes' ticks wait for the odometry."""
+"""Topics of each robot in publishing order: the nodes' ticks wait for the odometry."""
 
 
 class GameNode(TeamSimNode):
@@ -48,7 +48,7 @@ class GameNode(TeamSimNode):
         self.create_service(SetBool, "~/kick_off", self._on_kick_off)
 
     def connect_robots(self) -> None:
-        """What the players hear and say themselves, and where the ball is."""
+        """Connect the players' topics, in and out, and the ball's place."""
         base, names = self.base, self._names
         self._ball = publisher(self, BALL, BALL.of(topics.WORLD, base))
         self._sent = {topic: [publisher(self, topic, topic.of(n, base)) for n in names] for topic in PER_ROBOT}
@@ -57,7 +57,7 @@ class GameNode(TeamSimNode):
         self._kicks = [Mailbox(self, kick, kick.of(n, base), messages.kick_to) for n in names]
 
     def take_commands(self) -> None:
-        """What the players have been told since the last step."""
+        """Take in the players' commands since the last step."""
         for index, (moves, kicks) in enumerate(zip(self._commands, self._kicks, strict=True)):
             for (speed, _), info in kicks.take():
                 if not self.waited(info):
@@ -71,7 +71,7 @@ class GameNode(TeamSimNode):
         return self._team.has_begun
 
     def decide(self) -> None:
-        """Count what happened; then tell everybody."""
+        """Count the events of the step; then publish to all robots."""
         self._said = self._match.latest() or self._said
         self._team.note(self._said.goals, self._said.phase is Phase.PLAYING)
         super().decide()
@@ -81,7 +81,7 @@ class GameNode(TeamSimNode):
         self._team.reset(seed)
 
     def figures(self, slipped_s: float) -> PitchFigures:
-        """What was counted since the reset."""
+        """Return the counts since the reset."""
         return self._team.figures(slipped_s)
 
     def write_log(self, folder: Path) -> str:
@@ -93,7 +93,7 @@ class GameNode(TeamSimNode):
         return str(path)
 
     def tell_estimates(self, truth: Estimate, stamp_s: float) -> None:
-        """What the players' cameras, kickers and estimators say, and where the ball is."""
+        """Publish the players' cameras, kickers and estimates, and the ball's place."""
         game, count = self._team, self._scenario.count
         game.told(stamp_s)
         rows = zip(game.sightings(stamp_s), game.charged_s(stamp_s), game.estimates(), strict=True)

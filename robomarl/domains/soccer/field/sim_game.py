@@ -33,7 +33,7 @@ MAX_LOG_S = 600.0
 
 
 class PitchFigures(NamedTuple):
-    """What the simulator counted since the reset."""
+    """Counts of the simulator since the reset."""
 
     match: int
     seed: int
@@ -59,7 +59,7 @@ class RealTimeGame:
         self._play, self._matches, self._seed = MujocoPlay(self._fine, 1), -1, -1
         self._side = sides(scenario)
         self.stop_after_s = scenario.robot.on_command_loss.stop_after_s
-        """Robots that were not commanded for so long brake."""
+        """Time [s] without a command after which a robot brakes."""
 
     def reset(self, seed: int) -> None:
         """New places and players, drawn from the seed."""
@@ -82,7 +82,7 @@ class RealTimeGame:
         self.game = self.game._replace(robots=robots, ball=ball)
 
     def stop(self) -> None:
-        """The E-stop was pressed: everybody brakes, whatever is commanded, until the next reset."""
+        """Apply the E-stop: all robots brake, whichever command they get, until the next reset."""
         self._stopped = True
 
     def receive(self, index: int, velocity: np.ndarray, stamp_s: float) -> None:
@@ -115,7 +115,7 @@ class RealTimeGame:
         self._told.append((stamp_s, self.game.pose))
 
     def estimates(self) -> list[Estimate]:
-        """[M] what each robot's estimator says now, errors included, in its team's field frame."""
+        """Return [M] the present estimate of each robot's estimator, errors included, in its team's field frame."""
         return [self._estimate(self.game.pose, i) for i in range(self.scenario.players)]
 
     def sightings(self, now_s: float) -> list[Sighting]:
@@ -141,7 +141,7 @@ class RealTimeGame:
         return np.array([self.game.ball.x[0], self.game.ball.y[0]])
 
     def note(self, goals: tuple[int, int], playing: bool) -> None:
-        """Count what happened since the last decision, and log it, with the score and whether the game is on."""
+        """Count and log the events since the last decision, with the score and whether the game is on."""
         kicked, impact, own = self._happened
         blame = (impact > IMPACT_M_S) & (own > STANDING_M_S)
         for row, happened in enumerate((kicked > 0, blame)):
@@ -156,7 +156,7 @@ class RealTimeGame:
             )
 
     def figures(self, slipped_s: float) -> PitchFigures:
-        """What was counted."""
+        """Return the counts."""
         kicks, impacts = self.counts.tolist()
         counted = (kicks[0], kicks[1], impacts[0], impacts[1])
         return PitchFigures(self._matches, self._seed, self._steps * self.dt_s, *counted, slipped_s)
@@ -171,7 +171,7 @@ class RealTimeGame:
         return MatchLog(*[*columns, np.array([area.length_m, area.width_m, area.goal_width_m]), sizes])
 
     def _commands(self) -> np.ndarray:
-        """[M, 4] in the teams' field frames: what is asked for, or braking where nothing is."""
+        """Return the commands [M, 4] in the teams' field frames: the requested ones, or braking if there is none."""
         wanted = np.concatenate([self.command, self._kick[:, None]], -1)
         lost = self._stopped | (self._age_s > self.stop_after_s)
         if not lost.any():

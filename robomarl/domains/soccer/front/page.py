@@ -1,4 +1,4 @@
-"""The page of a match: score, the game as it moved, the ball's path, heat maps, what the nodes did."""
+"""The page of a match: score, the moving game, the ball's path, heat maps, figures of the nodes."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -17,7 +17,7 @@ def write_match_report(result: MatchResult, file: Path, about: Mapping[str, Any]
     Args:
         result: of `play_match`, with its log.
         file: the HTML file.
-        about: what else to say: fleet, bundles, seed, commit.
+        about: further facts to show: fleet, bundles, seed, commit.
     """
     log, names = load_match(Path(result.log)), list(result.states)
     moving = figure(animated_match(log, names), "In real time. A stroke shows where a robot looks.", "From above")

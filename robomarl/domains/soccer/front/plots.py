@@ -21,7 +21,7 @@ FRAMES_PER_S = 10
 WIDTH_PX = 900
 MARGIN_M = 0.15
 JUMP_M = 0.5
-"""A ball that is so much farther after one decision has been put back."""
+"""Distance [m] per decision above which a ball has been put back."""
 
 
 def team_of(log: MatchLog, robot: int) -> int:
@@ -48,7 +48,7 @@ def score_line(log: MatchLog) -> "Figure":
 
 
 def heat_map(log: MatchLog, robot: int) -> "Figure":
-    """Where one robot was: the darker, the longer."""
+    """Draw the places of one robot: the darker, the longer."""
     from matplotlib.colors import LinearSegmentedColormap
 
     figure, axes = new_chart(440, 320, "y [m]", "x [m]", margins=(46, 16, 30, 42))

@@ -1,4 +1,4 @@
-"""`SoccerSim`: a batch of games that are played in lockstep, whatever the engine."""
+"""`SoccerSim`: a batch of games that are played in lockstep, on any engine."""
 
 import numpy as np
 
@@ -15,7 +15,7 @@ SIMS = ("fast", "mujoco")
 
 
 class SoccerSim(BatchSim[Game]):
-    """E games of both teams; what is commanded and planned are rows of all robots, [E, M, ...]."""
+    """E games of both teams; commands and plans are rows of all robots, [E, M, ...]."""
 
     scenario: SoccerScenario
 
@@ -40,7 +40,7 @@ class SoccerSim(BatchSim[Game]):
         return advance(self.scenario, world, command, draws, self.play, plan)
 
     def views(self) -> LocalView:
-        """What every robot may know now, [E, M, ...]."""
+        """Return the views of all robots now, [E, M, ...]."""
         return player_views(self.scenario, self.world)
 
 

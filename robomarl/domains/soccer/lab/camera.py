@@ -1,11 +1,12 @@
-"""What a robot's camera sees, and where the robot believes that it is. Array-generic.
+"""Pictures of the robots' cameras, and the robots' estimates of their own pose. Array-generic.
 
-A thing is seen when it is in the field of view and in range, no robot stands in between, and the picture does not
-miss it. Its place comes from the true bearing and range with their errors, put into the field by the robot's own
-estimate of its pose. Pictures hold what was seen and zeros for all else: nothing leaks. Robots of a team that
-`sees = "all"` get the truth instead.
+A thing is seen when it is in the field of view and in range, no robot stands in between, and the
+picture does not miss it. Its place comes from the true bearing and range with their errors, put
+into the field by the robot's own estimate of its pose. Pictures hold the things that were seen
+and zeros for all else: nothing leaks. Robots of a team that `sees = "all"` get the truth instead.
 
-Shapes: [..., M] robots, [..., M, T] what each of them may see: the ball first, then the other team's robots.
+Shapes: [..., M] robots, [..., M, T] things that each robot may see: the ball first, then the
+opponents.
 """
 
 import math
@@ -68,7 +69,7 @@ def look(
 
 
 def true_pose(scenario: SoccerScenario, robots: OmniRobots) -> Pose:
-    """Where every robot is, without an error."""
+    """Return the pose of every robot, without an error."""
     side = namespace(robots.x).asarray(sides(scenario))
     parts = (robots.x, robots.y, robots.vx, robots.vy, robots.c, robots.s)
     return Pose(*[side * part for part in parts], turn=robots.turn)
@@ -85,7 +86,7 @@ def true_sight(scenario: SoccerScenario, robots: OmniRobots, ball: Ball) -> Came
 def through_eyes(
     scenario: SoccerScenario, robots: OmniRobots, ball: Ball, scale: Array, draws: Array
 ) -> tuple[Pose, CameraPicture]:
-    """One picture of every robot, with errors, and what it does not see left out.
+    """Return one picture of every robot, with errors, without the things that it does not see.
 
     Args:
         scenario: fixed numbers.
@@ -141,7 +142,7 @@ def _ball_and_others(count: int, ball: Array, robots: Array) -> Array:
 
 
 def in_sight(scenario: SoccerScenario, robots: OmniRobots, dx: Array, dy: Array) -> Array:
-    """[..., M, T] bool: in the field of view, in range, and nobody's body in between."""
+    """Return True [..., M, T] for things in the field of view, in range, and with no robot's body in between."""
     xp, eyes = namespace(dx), scenario.eyes
     square = dx * dx + dy * dy + 1e-12
     ahead = robots.c[..., None] * dx + robots.s[..., None] * dy

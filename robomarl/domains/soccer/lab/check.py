@@ -1,9 +1,10 @@
-"""How the engines of a game are compared: see `robomarl.lab.sim.check`.
+"""Comparison of the engines of a game: see `robomarl.lab.sim.check`.
 
-Four trials. Drive: every robot has room, and is given accelerations anywhere within the limits, held for a few tenths
-of a second, and yaw rates. Kick: one robot kicks the ball into a corner, so that it bounces twice; nobody else is near.
-Press: one robot rolls at the ball, which lies at a board, and another one at the board itself; both are thrown back.
-Block: a fast ball meets one robot's round side, anywhere but squarely, and goes on in another direction.
+Four trials. Drive: every robot has room, and is given accelerations anywhere within the limits,
+held for a few tenths of a second, and yaw rates. Kick: one robot kicks the ball into a corner, so
+that it bounces twice; no other robot is near. Press: one robot rolls at the ball, which lies at a
+board, and another one at the board itself; both are thrown back. Block: a fast ball meets one
+robot's round side, anywhere but squarely, and goes on in another direction.
 """
 
 import dataclasses
@@ -26,7 +27,7 @@ AFTER_S = 0.2
 """The ball is compared until this time after its second bounce."""
 HOLD_S = 0.3
 ROOM_M = (0.03, 0.06)
-"""How far from what they meet the robots that press begin."""
+"""Range of distances [m] at which the pressing robots begin, to the ball or the board."""
 ROLLS_M_S = 0.8
 """How fast they come."""
 SHOT_M_S = 6.0
@@ -36,13 +37,13 @@ Start = tuple[Game, np.ndarray]
 
 
 def mistaken(world: Game, factors: dict[str, float]) -> Game:
-    """The same game with fields of `Chance` multiplied."""
+    """Return the game with fields of `Chance` multiplied."""
     wrong = {name: getattr(world.hidden, name) * np.float32(factor) for name, factor in factors.items()}
     return world._replace(hidden=world.hidden._replace(**wrong))
 
 
 def _wide(scenario: SoccerScenario, seconds: float) -> SoccerScenario:
-    """The scenario on a field where nobody can reach another or the boards within the trial."""
+    """Return the scenario on a field where no robot can reach another or the boards within the trial."""
     room = 2 * scenario.robot.limits.speed_m_s * DRIVE_S + 1.0
     area = dataclasses.replace(scenario.field, length_m=2 * room, width_m=room * (scenario.players + 1))
     return dataclasses.replace(scenario, field=area)
@@ -60,7 +61,7 @@ def _drive_start(scenario: SoccerScenario, world: Game, random: np.random.Genera
 
 
 def _kick_start(scenario: SoccerScenario, world: Game, random: np.random.Generator, seconds: float) -> Start:
-    """The first robot at the middle, the ball at its face; the others at the far end, out of the way."""
+    """Place the first robot at the middle, the ball at its face; all further robots at the far end, out of the way."""
     (x, y), area = _at_the_end(scenario, world), scenario.field
     shape, x[:, 0], y[:, 0] = x.shape, 0.0, 0.0
     up = random.choice([-1.0, 1.0], shape[0])
@@ -76,7 +77,9 @@ def _kick_start(scenario: SoccerScenario, world: Game, random: np.random.Generat
 
 
 def _press_start(scenario: SoccerScenario, world: Game, random: np.random.Generator, seconds: float) -> Start:
-    """The first robot before the ball at one side, the last one before the other side; they roll on at `ROLLS_M_S`."""
+    """Place the first robot before the ball at one side, the last one before the opposite side; they roll on at
+    `ROLLS_M_S`.
+    """
     (x, y), side, body = _at_the_end(scenario, world), scenario.field.width_m / 2, scenario.robot.body
     lies = side - scenario.ball.radius_m
     before = scenario.ball.radius_m + scenario.kicker.face_m, body.radius_m

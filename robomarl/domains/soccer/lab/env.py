@@ -1,4 +1,4 @@
-"""`SoccerEnv`: a game as a `brax.envs.Env` whose agents are all robots on the field, ours first."""
+"""`SoccerEnv`: a game as a `brax.envs.Env`; its agents are all robots on the field, ours first."""
 
 from typing import Any
 
@@ -38,9 +38,9 @@ class SoccerEnv(AgentsEnv):
         """Decide everything that does not change within an episode.
 
         Args:
-            scenario: what is simulated.
+            scenario: the simulated scenario.
             weights: reward weights that replace the task's own, by name.
-            safety: "qp": our robots play behind the safety filter, as on the robot; "off": nobody does.
+            safety: "qp": our robots play behind the safety filter, as on the robot; "off": no robot does.
             starts: how episodes start.
 
         Raises:
@@ -75,7 +75,7 @@ class SoccerEnv(AgentsEnv):
         return advance(self.scenario, episode.world, action, draws, self.play, plan), action, safety
 
     def terms(self, before: Game, after: Game, command: jax.Array) -> dict[str, jax.Array]:
-        """As the task says."""
+        """Return the reward terms of the task."""
         return task.reward_terms(self.scenario, before, after, command)
 
     def outcome(self, episode: EpisodeState, world: Game) -> StepOutcome:
@@ -85,7 +85,7 @@ class SoccerEnv(AgentsEnv):
         return StepOutcome(episode.own, ended, timeout, scored > 0, scored < 0)
 
     def _guard(self, episode: EpisodeState, action: jax.Array) -> tuple[Any, jax.Array, Plan | None]:
-        """What our robots' filters let through of both teams' commands, and what all commit to."""
+        """Return the commands of both teams after our robots' filters, and the plans that all commit to."""
         if self._filter is None:
             return (), action, None
         count, views = self.scenario.count, self.views(episode.world)
@@ -105,9 +105,9 @@ class SoccerEnv(AgentsEnv):
         return advance(self.scenario, world, command, draws, self.play)
 
     def views(self, game: Game) -> LocalView:
-        """What every robot may know, [M, ...]."""
+        """Return the views of all robots, [M, ...]."""
         return player_views(self.scenario, game)
 
     def privileged(self, state: State) -> jax.Array:
-        """[M, P] what a central critic may see."""
+        """Return [M, P], the input of a central critic."""
         return task.privileged(self.scenario, state.pipeline_state.world)  # type: ignore[union-attr]

@@ -1,10 +1,12 @@
-"""`Game`: everything that is true at one decision of a match, and how it moves on to the next, array-generic.
+"""`Game`: the true state at one decision of a match, and its step to the next, array-generic.
 
-As in `robomarl.domains.flight.lab.world`, engines differ in one function only, `Play`, which moves robots and ball
-through the sub-steps; delays, sensing, radio and the referee are the same code for all of them.
+As in `robomarl.domains.flight.lab.world`, engines differ in one function only, `Play`, which
+moves robots and ball through the sub-steps; delays, sensing, radio and the referee share one
+code.
 
-Shapes: `...` is the batch of games (empty inside `vmap`), M = 2 N the robots, the first N of them ours. Each team
-has a field frame of its own, in which it attacks towards +x; the world frame is the first team's.
+Shapes: `...` is the batch of games (empty inside `vmap`), M = 2 N the robots, the first N are
+ours. Each team has a field frame of its own, in which it attacks towards +x; the world frame is
+the first team's.
 """
 
 import math
@@ -26,7 +28,7 @@ from robomarl.domains.soccer.lab.scenario import SoccerScenario
 
 
 class Chance(NamedTuple):
-    """What randomization drew for this episode; no robot knows it."""
+    """Randomized parameters of this episode; no robot knows them."""
 
     delay_substeps: Array
     """[..., M] int: sub-steps from decision to low-level controller."""
@@ -70,11 +72,11 @@ class Game(NamedTuple):
     pose: Pose
     """Every robot's estimate of its own motion now."""
     sights: tuple[CameraPicture, ...]
-    """What the cameras took, newest first; the last one is what is known now."""
+    """Pictures of the cameras, newest first; the last one is known now."""
     sent: tuple[SoccerMessage, ...]
     """Messages on their way through the radio, newest first."""
     air: SoccerAir
-    """What every robot last heard of every team-mate."""
+    """Last message that every robot received from each teammate."""
     referee: RefereeState
     contacts: Contacts
     """[..., M] each, since the last decision."""
@@ -99,16 +101,17 @@ def num_step_draws(scenario: SoccerScenario) -> int:
 def advance(
     scenario: SoccerScenario, game: Game, command: Array, draws: Array, play: Play, plan: Plan | None = None
 ) -> Game:
-    """One decision of both teams.
+    """Advance both teams by one decision.
 
     Args:
         scenario: fixed numbers.
         game: the state before.
-        command: [..., M, 4] acceleration x and y [m/s^2], yaw rate [rad/s], kick speed [m/s]; each team's in its own
-            field frame; clipped to the vehicle's limits.
+        command: [..., M, 4] acceleration x and y [m/s^2], yaw rate [rad/s], kick speed [m/s]; each
+            team's in its own field frame; clipped to the vehicle's limits.
         draws: [..., M, D] uniform in [0, 1), D = `num_step_draws`.
         play: the engine.
-        plan: [..., M, 3] each: what the robots' filters committed to with it, for a game that is `planning`.
+        plan: [..., M, 3] each: plans that the robots' filters committed to with this command, for a
+            game that is `planning`.
     """
     game = game._replace(sent=with_plan(game.sent, plan))
     xp = namespace(command, draws)
@@ -121,7 +124,7 @@ def advance(
 
 
 def perceive(scenario: SoccerScenario, game: Game, draws: Array) -> Game:
-    """New pictures, and what comes through the radio."""
+    """Take new pictures, and receive messages through the radio."""
     mates = scenario.count - 1
     eyes, radio = draws[..., : draws.shape[-1] - mates], draws[..., draws.shape[-1] - mates :]
     pose, seen = look(scenario, game.robots, game.ball, game.hidden.noise_scale, eyes)
@@ -132,7 +135,7 @@ def perceive(scenario: SoccerScenario, game: Game, draws: Array) -> Game:
 
 
 def planning(game: Game) -> Game:
-    """The same game in which messages have room for plans; so far there are none."""
+    """Return the game with room for plans in its messages; so far there are none."""
     air = game.air._replace(message=with_plans(game.air.message))
     return game._replace(sent=tuple(map(with_plans, game.sent)), air=air)
 

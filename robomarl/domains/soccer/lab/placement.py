@@ -1,4 +1,4 @@
-"""Where robots and ball are put: for a kick-off, or anywhere on the field. Array-generic."""
+"""Places of robots and ball: for a kick-off, or anywhere on the field. Array-generic."""
 
 import numpy as np
 
@@ -22,12 +22,13 @@ def sides(scenario: SoccerScenario) -> np.ndarray:
 
 
 def kick_off(scenario: SoccerScenario, draws: Array, first: Array) -> tuple[OmniRobots, Ball]:
-    """Everybody at rest in the own half, facing the other goal; the ball in the middle.
+    """Place all robots at rest in their own half, facing the opposite goal; the ball in the middle.
 
     Args:
         scenario: fixed numbers.
         draws: [..., M, PLACE_DRAWS] uniform draws.
-        first: [...] 1 where our attacker kicks off, from half the distance of the other field players; else -1.
+        first: [...] 1 where our attacker kicks off, from half the distance of the remaining field
+            players; else -1.
     """
     xp, side = namespace(draws), sides(scenario)
     depth, lane = line_up(scenario)
@@ -44,10 +45,11 @@ def kick_off(scenario: SoccerScenario, draws: Array, first: Array) -> tuple[Omni
 
 
 def line_up(scenario: SoccerScenario) -> tuple[np.ndarray, np.ndarray]:
-    """[M] each: distance behind the middle, and left of it, of every robot in its own frame.
+    """Return the distance [M] behind the middle, and left of the middle, of every robot in its own
+    frame.
 
-    The first robot of a team is in front of the ball, the last one at its goal, the others in between on the
-    wings, left and right in turn.
+    The first robot of a team is in front of the ball, the last one at its goal, all further ones in
+    between on the wings, left and right in turn.
     """
     count, half = scenario.count, scenario.field.length_m / 2
     depth = np.full(count, 2 * scenario.rules.kickoff_m)
@@ -59,7 +61,7 @@ def line_up(scenario: SoccerScenario) -> tuple[np.ndarray, np.ndarray]:
 
 
 def scatter(scenario: SoccerScenario, draws: Array, team: Array) -> tuple[OmniRobots, Ball]:
-    """Everybody anywhere, each in a lane of its own, so that nobody starts inside another; the ball rolling."""
+    """Place all robots anywhere, each in a lane of its own, so that no robot starts inside another; the ball rolling."""
     xp, area, radius = namespace(draws), scenario.field, scenario.robot.body.radius_m
     lanes, width = scenario.players, area.width_m / scenario.players
     order = xp.argsort(draws[..., 1], axis=-1)

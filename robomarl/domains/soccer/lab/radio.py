@@ -1,4 +1,4 @@
-"""What team-mates tell each other over the radio: where they are, and what they see. Array-generic."""
+"""Radio messages between teammates: their motion, and their pictures. Array-generic."""
 
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ from robomarl.domains.soccer.lab.scenario import SoccerScenario
 
 
 class SoccerMessage(NamedTuple):
-    """What each robot sends, in its team's field frame: its motion, [..., M] each, and its latest picture."""
+    """Message of each robot, in its team's field frame: its motion, [..., M] each, and its latest picture."""
 
     x: Array
     y: Array
@@ -19,12 +19,15 @@ class SoccerMessage(NamedTuple):
     sight: CameraPicture
     """[..., M, T] each, T as in `eyes`."""
     plan: tuple[Array, ...] = ()
-    """What its filter committed to at that decision: x, y, their rates, x and y at rest, [..., M] each; the motion
-    itself where it has no filter, and empty in a game in which nobody sends plans."""
+    """Plan that its filter committed to at that decision: x, y, their rates, x and y at rest, [..., M] each; the motion
+    itself where it has no filter, and empty in a game without plans.
+    """
 
 
 class SoccerAir(NamedTuple):
-    """What every robot last heard: row [i, k] is robot i's k-th team-mate, (i + 1 + k) mod N within the team."""
+    """Last messages that every robot received: row [i, k] is robot i's k-th teammate, (i + 1 + k) mod N within the
+    team.
+    """
 
     message: SoccerMessage
     """[..., M, K] and [..., M, K, T]."""
@@ -33,17 +36,18 @@ class SoccerAir(NamedTuple):
 
 
 def report(pose: Pose, sight: CameraPicture, plans: bool) -> SoccerMessage:
-    """The message of every robot, before its filter has decided; `plans`: with room for what that commits to."""
+    """Return the message of every robot, before its filter has decided; `plans`: with room for the filter's plan."""
     motion = (pose.x, pose.y, pose.vx, pose.vy)
     return SoccerMessage(*motion, sight, (*motion, *motion[:2]) if plans else ())
 
 
 def with_plan(sent: tuple[SoccerMessage, ...], plan: Plan | None) -> tuple[SoccerMessage, ...]:
-    """Messages on their way, newest first, with what filters have just committed to in the newest; see `sim.message`.
+    """Return the messages on their way, newest first, with the plans that filters have just made in the
+    newest; see `sim.message`.
 
     Args:
         sent: the messages.
-        plan: [..., M, 3] each, in the teams' own field frames; None: nobody runs a filter.
+        plan: [..., M, 3] each, in the teams' own field frames; None: no robot runs a filter.
     """
     if plan is None or not sent or not sent[0].plan:
         return sent
@@ -59,12 +63,13 @@ def with_plans(message: SoccerMessage) -> SoccerMessage:
 
 
 def hear(scenario: SoccerScenario, air: SoccerAir, message: SoccerMessage, lost: Array) -> SoccerAir:
-    """The radio one decision later: each robot hears each mate's message unless it is lost or too far away.
+    """Return the radio one decision later: each robot receives each teammate's message unless it is lost
+    or too far away.
 
     Args:
         scenario: fixed numbers.
-        air: what was heard before.
-        message: what is delivered now.
+        air: messages received before.
+        message: messages delivered now.
         lost: [..., M, K] bool.
     """
     xp, radio = namespace(message.x), scenario.radio

@@ -1,4 +1,4 @@
-"""`SoccerScenario`: what a scenario file says of a game, and its vehicle."""
+"""`SoccerScenario`: content of a scenario file for a game, and its vehicle."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,7 +25,7 @@ from robomarl.lab.sim.scenario import Scenario
 
 @dataclass(frozen=True, kw_only=True)
 class SoccerScenario(Scenario):
-    """One game: two teams of the same vehicle, which needs `traction` and `kicker`."""
+    """One game: two teams of one vehicle type, which needs `traction` and `kicker`."""
 
     roles: tuple[str, ...]
     """Role of each of our robots."""
@@ -37,11 +37,11 @@ class SoccerScenario(Scenario):
     rules: RulesConfig
     opponent: OpponentConfig
     sees: Sees = "eyes"
-    """What our team knows; see `Sees`."""
+    """Knowledge of our team; see `Sees`."""
     randomize: GameRandomize = GameRandomize()
 
     def __post_init__(self) -> None:
-        """Check what one section alone cannot show."""
+        """Check constraints that one section alone cannot show."""
         super().__post_init__()
         self._check_eyes()
         for key, roles in (("roles", self.roles), ("opponent.roles", self.opponent.roles)):
@@ -52,7 +52,7 @@ class SoccerScenario(Scenario):
                 raise ValueError(f"{key}: {min(unknown)!r} is not a role; allowed: {', '.join(ROLES)}.")
 
     def _check_eyes(self) -> None:
-        """Check that what is seen comes with a decision, and not too late for any."""
+        """Check that pictures come with a decision, and not too late for any."""
         self.check_latency("eyes", self.eyes.latency_s)
         if self.eyes.latency_s >= (limit_s := self.radio.max_age_s):
             late = f"eyes.latency_s = {self.eyes.latency_s:g}"
@@ -71,7 +71,7 @@ class SoccerScenario(Scenario):
 
     @property
     def robot(self) -> OmniRobot:
-        """The same."""
+        """Vehicle of the scenario, as `vehicle_config`."""
         return self.vehicle_config
 
     @property
@@ -96,7 +96,7 @@ class SoccerScenario(Scenario):
 
     @property
     def players(self) -> int:
-        """M, robots on the field: ours first, then the other team's."""
+        """M, robots on the field: ours first, then the opponents."""
         return 2 * self.count
 
     @cached_property
@@ -111,7 +111,7 @@ class SoccerScenario(Scenario):
 
 
 def check_scenario(scenario: SoccerScenario, file: str) -> None:
-    """Check what needs the vehicle, and what sections say against each other; raises `UserError` where it is wrong."""
+    """Check the scenario against the vehicle, and its sections against each other; raise `UserError` if they disagree."""
     check_room(scenario, file)
     if scenario.count > 1:
         widest = float(np.hypot(scenario.field.length_m, scenario.field.width_m))
@@ -123,7 +123,7 @@ def check_room(scenario: SoccerScenario, file: str) -> None:
     """Check that the robots fit on the field, and the ball into the goal.
 
     Raises:
-        UserError: names what is too small, and what it must be.
+        UserError: names the size that is too small, and its least value.
     """
     size, ball = 2 * scenario.robot.body.radius_m, 2 * scenario.ball.radius_m
     area, rules = scenario.field, scenario.rules

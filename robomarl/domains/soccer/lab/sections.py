@@ -10,8 +10,9 @@ from robomarl.lab.sim.randomize import Interval, Randomize
 from robomarl.lab.sim.scenario import RateConfig
 
 Sees = Literal["eyes", "all"]
-"""What a team knows beside what it hears: eyes: what each robot's eyes and estimate of its own pose say; all: ball,
-opponents and own pose as they are, always and at once, as no robot can. To compare with, and for nothing else."""
+"""Knowledge of a team beside messages. eyes: each robot's camera and its estimate of its own pose; all: true ball,
+opponents and own pose, always and at once, as no robot can. For comparison only.
+"""
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class GameRates(RateConfig):
     """How often things happen; `physics_hz` is of the robots' controllers, and of the physics in `fast`."""
 
     contact_hz: Positive
-    """Steps of MuJoCo, whose contacts are springs; a multiple of `physics_hz`."""
+    """Rate [Hz] of MuJoCo's steps, with contacts as springs; a multiple of `physics_hz`."""
 
 
 @dataclass(frozen=True)
@@ -27,11 +28,11 @@ class PitchConfig:
     """The field: boards all round, a goal in the middle of each end; the origin is the centre."""
 
     length_m: Positive
-    """Along x, from goal to goal."""
+    """Length [m] along x, from goal to goal."""
     width_m: Positive
-    """Along y."""
+    """Width [m] along y."""
     goal_width_m: Positive
-    """Between the posts."""
+    """Width [m] between the posts."""
     restitution: Fraction
     """Speed after over speed before, of the ball at a board."""
 
@@ -41,9 +42,9 @@ class BallConfig:
     """The ball: a homogeneous sphere that slides first and then rolls."""
 
     mass_kg: Positive
-    """Of the whole ball."""
+    """Mass [kg] of the whole ball."""
     radius_m: Positive
-    """Of the sphere."""
+    """Radius [m] of the sphere."""
     sliding_m_s2: Positive
     """Deceleration while it slides."""
     rolling_m_s2: Positive
@@ -58,7 +59,7 @@ class BallConfig:
 
 @dataclass(frozen=True)
 class EyesConfig:
-    """What a robot's camera sees: ball and opponents, as bearing and range."""
+    """Camera of a robot: ball and opponents, as bearing and range."""
 
     fov_rad: Annotated[float, Range(0.1, 2 * math.pi)]
     """Whole angle of the field of view, symmetric about the body's x axis."""
@@ -67,13 +68,13 @@ class EyesConfig:
     bearing_noise_rad: NonNegative
     """Largest error of a bearing, uniform."""
     range_noise: Fraction
-    """Largest error of a range, uniform, as a share of it."""
+    """Largest error of a range, uniform, as a fraction of the range."""
     velocity_noise_m_s: NonNegative
-    """Largest error of a velocity, each axis, uniform: what the robot's own tracker makes of the sightings."""
+    """Largest error of a velocity [m/s], each axis, uniform, after the robot's own tracking of the sightings."""
     dropout: Fraction
     """Probability that something in sight is missed in one picture."""
     latency_s: NonNegative
-    """From the picture to the sighting; a multiple of the decision period."""
+    """Delay [s] from the picture to the sighting; a multiple of the decision period."""
 
 
 @dataclass(frozen=True)
@@ -81,16 +82,16 @@ class PoseConfig:
     """Largest error of a robot's estimate of its own pose, uniform."""
 
     position_noise_m: NonNegative
-    """On each axis."""
+    """Largest error of the position [m] on each axis."""
     velocity_noise_m_s: NonNegative
-    """On each axis."""
+    """Largest error of the velocity [m/s] on each axis."""
     heading_noise_rad: NonNegative
     """About the vertical."""
 
 
 @dataclass(frozen=True)
 class RulesConfig:
-    """What the referee does."""
+    """Rules that the referee applies."""
 
     kickoff_m: Positive
     """Distance from the ball of the robot that kicks off; everybody else of the field players is twice as far."""
@@ -106,14 +107,14 @@ class RulesConfig:
 
 @dataclass(frozen=True)
 class OpponentConfig:
-    """Who the other team is, where nobody else is named."""
+    """Opponent team, if no other team is named."""
 
     script: str
     """A name of `robomarl.domains.soccer.lab.controllers.SCRIPTS`."""
     roles: tuple[str, ...]
     """Role of each of its robots."""
     sees: Sees = "eyes"
-    """What it knows; see `Sees`."""
+    """Knowledge of the opponents; see `Sees`."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ class GameRandomize(Randomize):
     """Uniform ranges [low, high], drawn for each robot and episode (ball: for the game)."""
 
     delay_s: Interval = (0.0, 0.0)
-    """From decision to low-level controller."""
+    """Delay [s] from the decision to the low-level controller."""
     noise_scale: Interval = (1.0, 1.0)
     """Factor on all errors of eyes and pose."""
     packet_loss: Interval = (0.0, 0.0)

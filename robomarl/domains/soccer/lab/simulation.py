@@ -26,7 +26,7 @@ def make_env(
 
 
 def with_rally(scenario: SoccerScenario, rally_s: float) -> SoccerScenario:
-    """With other rules for how long a rally is."""
+    """Return the scenario with another length of a rally."""
     return replace(scenario, rules=replace(scenario.rules, rally_s=rally_s))
 
 
@@ -43,14 +43,14 @@ def moves_alike(scenario: SoccerScenario) -> tuple[Any, bool]:
 
 
 def plant(scenario: SoccerScenario, flights: int, seed: int, threads: int) -> Any:
-    """So many robots, each alone."""
+    """Return `flights` robots, each alone."""
     from robomarl.domains.soccer.lab.safety.plants import Players
 
     return Players(scenario, flights, seed, threads)
 
 
 def row(name: str, options: Any, is_first: bool) -> Any:
-    """What `robomarl eval` says of one team."""
+    """Return the result of `robomarl eval` for one team."""
     from robomarl.domains.soccer.lab.evaluation.rows import play_row
 
     return play_row(name, options, is_first)
@@ -64,7 +64,7 @@ def table(rows: list[Figures]) -> str:
 
 
 COLUMNS = ("policy", "against", "sim", "goals_for", "goals_against", "goals_for_share", "win_rate", "impacts")
-"""Of the table of `robomarl eval`."""
+"""Columns of the table of `robomarl eval`."""
 SIMULATION = Simulation(
     scenario=SoccerScenario,
     check_scenario=check_scenario,

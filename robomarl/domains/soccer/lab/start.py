@@ -1,4 +1,4 @@
-"""How a game starts: places at a kick-off or anywhere on the field, and what randomization draws. Array-generic."""
+"""Start of a game: places at a kick-off or anywhere on the field, and randomized parameters. Array-generic."""
 
 import numpy as np
 
@@ -52,7 +52,7 @@ def starts_alone(draws: Array, starts: Starts) -> Array:
 
 
 def blank_game(scenario: SoccerScenario, robots: OmniRobots, ball: Ball, chance: Chance) -> Game:
-    """A game in which nobody has seen, heard or been told anything yet."""
+    """Return a game in which no robot has seen, received or been commanded anything yet."""
     xp, zero = namespace(ball.x), ball.x * 0
     still, count = robots.x * 0, (zero).astype(np.int32)
     sight, message, air = silence(scenario, robots.x)
@@ -72,7 +72,7 @@ def blank_game(scenario: SoccerScenario, robots: OmniRobots, ball: Ball, chance:
 
 
 def draw_chance(scenario: SoccerScenario, draws: Array) -> Chance:
-    """What is randomized, [..., M, CHANCE_DRAWS] draws."""
+    """Draw the randomized parameters, from [..., M, CHANCE_DRAWS] draws."""
     xp, ranges = namespace(draws), scenario.randomize
     return Chance(
         delay_substeps=xp.round(_pick(ranges.delay_s, draws[..., 0]) / scenario.physics_dt_s).astype(np.int32),

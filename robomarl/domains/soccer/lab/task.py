@@ -10,10 +10,10 @@ from robomarl.domains.soccer.lab.scenario import SoccerScenario
 IMPACT_M_S = 0.3
 """Robot-robot impacts above this closing speed count."""
 STANDING_M_S = 0.1
-"""A robot whose own part of an impact is smaller stood: the other one caused it."""
+"""Speed [m/s] of a robot's own part of an impact below which it stood, and its opponent in the impact caused it."""
 
 WEIGHTS = {"score": 100.0, "concede": -100.0, "ball": 2.0, "approach": 0.5, "impact": -1.0, "smooth": -0.002}
-"""Of each term; rates are per second."""
+"""Weight of each term; rates are per second."""
 
 
 def observation(scenario: SoccerScenario) -> ObservationSpec:
@@ -61,7 +61,7 @@ def danger(scenario: SoccerScenario, game: Game) -> Array:
 
 
 def nearest(scenario: SoccerScenario, game: Game) -> Array:
-    """[..., M] distance from the ball to the team's nearest robot [m], the same for all of the team.
+    """Return [..., M] distance from the ball to the team's nearest robot [m], equal for the whole team.
 
     Measured to a point behind the ball, from where it can be kicked towards the goal.
     """
@@ -94,7 +94,7 @@ def privileged(scenario: SoccerScenario, game: Game) -> Array:
 
 
 def _turned(rows: Array, count: int, by: int) -> Array:
-    """[..., M, F]: robot (i + by) mod N of the same team in place of robot i."""
+    """Return [..., M, F]: robot (i + by) mod N of the own team in place of robot i."""
     xp = namespace(rows)
     teams = rows.reshape(*rows.shape[:-2], 2, count, rows.shape[-1])
     return xp.roll(teams, -by, -2).reshape(rows.shape)

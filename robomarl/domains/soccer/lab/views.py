@@ -1,4 +1,4 @@
-"""`player_views`: what every robot of both teams may know, out of everything that is true. Array-generic."""
+"""`player_views`: the knowledge that each robot of both teams may have, from the true state. Array-generic."""
 
 import numpy as np
 
@@ -13,11 +13,13 @@ from robomarl.lab.sim.message import braking_plan
 
 
 def player_views(scenario: SoccerScenario, game: Game) -> LocalView:
-    """The views of all robots, every field with leading axes [..., M], each team's in its own field frame.
+    """Return the views of all robots, every field with leading axes [..., M], each team's in its own
+    field frame.
 
     Args:
         scenario: fixed numbers.
-        game: the truth; where nobody sends plans a mate is said to brake from the state that was heard.
+        game: the true state; without plans in messages, a teammate is assumed to brake from its
+            received state.
     """
     xp, pose = namespace(game.ball.x), game.pose
     zero = pose.x * 0
@@ -81,10 +83,11 @@ def upright(z: Array) -> Array:
 
 
 def turned(c: Array, s: Array) -> Array:
-    """[..., 4] attitude wxyz of a heading with this cosine and sine; of length 1 whatever theirs is.
+    """Return the attitude [..., 4] wxyz of a heading with this cosine and sine; its length is 1 for any
+    length of theirs.
 
-    The larger of w and z comes from the cosine and the smaller from the sine: in single precision the other way round
-    loses four digits of the sine where a robot looks back at its own goal.
+    The larger of w and z comes from the cosine and the smaller from the sine: in single precision the
+    opposite choice loses four digits of the sine where a robot looks back at its own goal.
     """
     xp = namespace(c)
     size = xp.sqrt(c * c + s * s + 1e-12)

@@ -1,1 +1,1 @@
-"""What a game adds to the node graph."""
+"""Additions of a game to the node graph."""

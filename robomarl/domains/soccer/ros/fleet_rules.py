@@ -1,4 +1,4 @@
-"""What a game adds to the fleet plan: two teams, and a referee. No ROS here."""
+"""Additions of a game to the fleet plan: two teams, and a referee. No ROS here."""
 
 from typing import Any
 
@@ -13,10 +13,10 @@ from robomarl.ros.operator.fleet_plan import PlanOptions
 
 
 def check_fleet(fleet: Fleet, content: Content) -> None:
-    """Whether the fleet has the teams that its scenario is for.
+    """Check that the fleet has the teams that its scenario is for.
 
     Raises:
-        UserError: a game without two teams of its size, or with roles that nobody can play.
+        UserError: a game without two teams of its size, or with roles that no robot can play.
     """
     if (fleet.teams, fleet.team_size) != (2, content["count"]):
         named, size = f"{fleet.teams} team{'s' * (fleet.teams > 1)}", content["count"]
@@ -40,7 +40,7 @@ def nodes(fleet: Fleet, options: PlanOptions) -> list[Node]:
 
 
 def ssl_adapter(fleet: Fleet, options: PlanOptions) -> Node:
-    """What speaks to robots of the Small Size League.
+    """Return the adapter node for robots of the Small Size League.
 
     Raises:
         UserError: a robot that is not simulated has no URI.

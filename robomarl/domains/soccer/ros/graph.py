@@ -1,4 +1,4 @@
-"""What a game adds to the node graph. No ROS here."""
+"""Additions of a game to the node graph. No ROS here."""
 
 from robomarl.domains.soccer.ros.topics import BALL, CMD_VEL, KICK, KICKER, MATCH, REFEREE, SIGHTING
 from robomarl.ros import topics
@@ -12,19 +12,19 @@ PLAYER_TOPICS = (
     *(topics.ODOMETRY, topics.STATE_AND_PLAN, CMD_VEL, KICK),
     *(SIGHTING, KICKER, topics.TICK, topics.ANNOUNCE),
 )
-"""In the namespace of every robot that plays."""
+"""Topics in the namespace of every robot that plays."""
 REFEREE_SERVES = ("start", "stop", "goal", "reset")
 REFEREE_ORDERS = (Order.ARM, Order.ACTIVATE, Order.STOP)
 
 
 def graph() -> NodeGraph:
-    """Players, what the referee sees and what it says; goals of the game are nothing that robots are told."""
+    """Return the players' topics, the referee's inputs and its messages; robots receive no goals in a game."""
     sim = (topics.TRUTH, topics.SIM_STATUS)
     return NodeGraph(PLAYER_TOPICS, goal=None, sensed=(BALL,), beside=((REFEREE, MATCH),), sim=sim)
 
 
 def rights(team: TeamRights) -> dict[str, Rights]:
-    """Of the referee, and what the operator asks of it."""
+    """Return the rights of the referee, and of the operator's requests to it."""
     services = frozenset(f"{team.base}/{REFEREE}/{service}" for service in REFEREE_SERVES)
     said = team.each((REFEREE,), MATCH)
     resets = {f"{team.base}/{name}/{Order.RESET}" for name in team.names}
@@ -34,7 +34,7 @@ def rights(team: TeamRights) -> dict[str, Rights]:
 
 
 def _ssl(team: TeamRights) -> Rights:
-    """Of what speaks to robots of the Small Size League: vision and radio are no topics."""
+    """Return the rights of the adapter for robots of the Small Size League: vision and radio are no topics."""
     told = team.each(team.names, topics.ODOMETRY, SIGHTING, KICKER) | team.each((WORLD,), BALL)
     heard = team.each(team.names, CMD_VEL, KICK, topics.ANNOUNCE) | team.each(("",), topics.ESTOP)
     heard |= team.each((REFEREE,), MATCH)

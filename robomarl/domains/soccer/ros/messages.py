@@ -1,8 +1,9 @@
 """Omnidirectional robots with a camera and a kicker: a player's messages to arrays and back.
 
-A base of this kind is told velocities, the policy decides on accelerations. `cmd_vel` is the velocity that the robot
-is to have one decision after the odometry whose stamp the message has: that estimate's, plus acceleration times
-period, along the body's axes. A base that knows that estimate gets the acceleration back exactly.
+A base of this kind takes velocities, the policy decides on accelerations. `cmd_vel` is the
+velocity that the robot is to have one decision after the odometry with the message's stamp: the
+velocity of that estimate, plus acceleration times period, along the body's axes. A base that
+knows that estimate gets the acceleration back exactly.
 """
 
 from typing import Any
@@ -21,7 +22,8 @@ from robomarl.ros.timing.stamp import set_stamp, time_of
 
 
 def velocity_after(command: np.ndarray, own: Estimate, period_s: float) -> np.ndarray:
-    """[3] body frame: forward and left [m/s], yaw rate [rad/s]: what a command [4] asks of the base.
+    """Return the velocity [3] that a command [4] asks of the base, body frame: forward and left [m/s],
+    yaw rate [rad/s].
 
     Args:
         command: acceleration x and y in the frame of the estimate, yaw rate, kick.
@@ -76,7 +78,7 @@ def kick_to(message: Vector3Stamped) -> tuple[float, float]:
 
 
 def sighting_from(sighting: Sighting, robot: str) -> MultiDOFJointTrajectory:
-    """One picture: what is seen, by kind."""
+    """Return the message of one picture: the seen things, by kind."""
     point = point_of((t.pos_m for t in sighting.things), (t.vel_m_s for t in sighting.things), 0.0)
     names = [thing.kind for thing in sighting.things]
     return MultiDOFJointTrajectory(header=_body_header(sighting.stamp_s, robot), joint_names=names, points=[point])
@@ -111,7 +113,7 @@ def kicker_to(message: TimeReference) -> tuple[float, float]:
 
 
 def ball_from(pos_m: np.ndarray, stamp_s: float) -> PointStamped:
-    """Where the ball [2] is, on the map."""
+    """Return the message of the ball's place [2], on the map."""
     message = PointStamped(header=header(stamp_s))
     set_xyz(message.point, np.array([*pos_m[:2], 0.0]))
     return message
@@ -132,7 +134,7 @@ class PlayerCommands:
     """A player's commands as messages."""
 
     def __init__(self, robot: str, period_s: float) -> None:
-        """Of that robot; `period_s` between two decisions."""
+        """Create the writer for that robot; `period_s` between two decisions."""
         self._robot, self._period_s = robot, period_s
 
     def __call__(self, command: np.ndarray, own: Estimate | None, stamp_s: float) -> tuple[Any, Any]:

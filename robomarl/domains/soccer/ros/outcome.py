@@ -1,4 +1,4 @@
-"""`MatchResult`: what came of a match, from the simulator's true log and from what referee and robots said. No ROS."""
+"""`MatchResult`: results of a match, from the simulator's true log and the messages of referee and robots. No ROS."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from robomarl.ros.operator.flight_outcome import RehearsalResult, Ticks, figures
 from robomarl.ros.robot.state_machine import State
 
 HAS_M = 0.2
-"""A team has the ball from when one of its robots' centres is so near to it, until the other team has it."""
+"""Distance [m] from a robot's centre to the ball at which its team gets the ball, until the opponents get it."""
 
 
 @dataclass(frozen=True)
@@ -23,21 +23,21 @@ class MatchFigures:
     goals: tuple[int, int]
     played_s: float
     goals_at_s: tuple[tuple[float, int], ...]
-    """When in the log, and for whom: 0 or 1."""
+    """Time in the log [s], and the scoring team: 0 or 1."""
     kick_offs: int
-    """After goals, and of balls that were stuck."""
+    """Number of kick-offs after goals, and of balls that were stuck."""
     possession: tuple[float, float]
-    """Shares of the time played; what is missing to 1 passed before anybody had the ball."""
+    """Fractions of the time played; the rest to 1 is the time before any team had the ball."""
     kicks: tuple[int, int]
     impacts: tuple[int, int]
-    """Above 0.3 m/s, by who caused them."""
+    """Impacts above 0.3 m/s, by the team that caused them."""
     rate_hz: dict[str, float]
     """Decisions per second of every robot while it was active."""
 
 
 @dataclass(frozen=True)
 class MatchResult(RehearsalResult):
-    """What `play_match` found; `ok`: the match went to its end, and all robots stand in STOP."""
+    """Result of `play_match`; `ok`: the match went to its end, and all robots stand in STOP."""
 
     match: MatchFigures
     log: str
@@ -55,12 +55,12 @@ class MatchResult(RehearsalResult):
 
 
 def match_result(score: Mapping[str, Any], said: Said, ticks: Ticks) -> MatchResult:
-    """The figures of one match.
+    """Compute the figures of one match.
 
     Args:
-        score: what the simulator counted.
-        said: the referee's last word.
-        ticks: what the robots said.
+        score: counts of the simulator.
+        said: the referee's last message.
+        ticks: recorded rows of the robots.
     """
     log = load_match(Path(score["log"]))
     states = states_of(ticks)

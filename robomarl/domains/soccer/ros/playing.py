@@ -1,7 +1,8 @@
-"""`Playing`: what one player knows, from its camera, its kicker and its team-mates. No ROS here.
+"""`Playing`: knowledge of one player, from its camera, its kicker and its teammates. No ROS here.
 
-A camera tells places in the robot's own frame. They are put into the field by the robot's own estimate of where it
-was when the picture was taken, as in simulation. The scenario in the bundle's contract has the numbers.
+A camera reports places in the robot's own frame. They are put into the field by the robot's own
+estimate of its pose when the picture was taken, as in simulation. The scenario in the bundle's
+contract has the numbers.
 """
 
 from collections.abc import Mapping
@@ -19,10 +20,11 @@ from robomarl.ros.fieldtask import FieldTask, Seat, Sensor
 from robomarl.ros.io.messages import Detections, TeamSnapshot
 
 BALL, OPPONENT = "ball", "opponent_"
-"""What a picture's things are called; an opponent's number comes after it, from 0, the same one at all times: the
-safety filter remembers where each was seen."""
+"""Names of the things in a picture. An opponent's number follows its name, from 0, and never changes: the safety filter
+remembers where each opponent was seen.
+"""
 PICTURES = 3.0
-"""After so many pictures that did not come the robot counts as blind."""
+"""Number of missing pictures after which the robot counts as blind."""
 PUT_BACK_S = 0.1
 """Players are put back at a kick-off, by hand or by a simulator."""
 UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
@@ -73,20 +75,22 @@ class Playing:
         self._rows = {kind_of(row): row for row in range(1 + size)}
 
     def sensed(self, sighting: Sighting | None, charged_s: float | None, snapshot: TeamSnapshot) -> SoccerSensed:
-        """What the view says of ball, opponents and kicker, in the team's field frame.
+        """Return the view's part on ball, opponents and kicker, in the team's field frame.
 
         Args:
             sighting: the latest picture; None before the first.
-            charged_s: when the kicker will be charged, by the clock of stamps; None before it was said.
-            snapshot: the moment, where the robot was, and what its team-mates say.
+            charged_s: when the kicker will be charged, by the clock of stamps; None before the first
+                message.
+            snapshot: the moment, the robot's earlier poses, and its teammates' messages.
         """
         charge_s = np.float64(max((charged_s or 0.0) - snapshot.now_s, 0.0))
         return sensed_of(self._placed(sighting, snapshot), self._told(snapshot), charge_s)
 
     @staticmethod
     def told(sensed: tuple, age_s: float) -> Detections | None:
-        """What this robot tells its team: its latest picture, with the age at the stamp of an estimate that is
-        `age_s` old now. What it was told itself it does not pass on."""
+        """Return this robot's detections for its team: its latest picture, with the age at the stamp of an estimate
+        that is `age_s` old now. Detections that it received itself are not passed on.
+        """
         assert isinstance(sensed, SoccerSensed), "the view is a player's"
         rows = np.flatnonzero([sensed.ball_mask, *sensed.strangers_seen])
         if not len(rows):
@@ -110,7 +114,7 @@ class Playing:
         return picture
 
     def _told(self, snapshot: TeamSnapshot) -> Picture:
-        """[K, 1 + S] what the mates see, as they say."""
+        """Return the teammates' pictures [K, 1 + S], as they report them."""
         mask, pos, vel, age_s = picture = self._blank(len(snapshot.mates))
         for k, (said, since_s) in enumerate(snapshot.mates):
             if said is None or said.seen is None or since_s > self._told_for_s:
@@ -127,15 +131,15 @@ class Playing:
 
 
 def kind_of(row: int) -> str:
-    """What the thing in a row is called: the ball first, then opponents by their number."""
+    """Return the name of the thing in a row: the ball first, then opponents by their number."""
     return f"{OPPONENT}{row - 1}" if row else BALL
 
 
 def check_roles(content: Mapping[str, Any]) -> None:
-    """Whether a team may line up so.
+    """Check that a team may line up with these roles.
 
     Raises:
-        UserError: there are two goalkeepers, or a role that nobody knows.
+        UserError: there are two goalkeepers, or a role that does not exist.
     """
     name, roles = f"scenario {content.get('name', '')}", list(content["roles"])
     if unknown := set(roles) - set(ROLES):

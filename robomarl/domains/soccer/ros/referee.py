@@ -1,6 +1,8 @@
-"""`Referee`: the rules of a match, from where the ball is: goals, a ball that is stuck, the end. No ROS here.
+"""`Referee`: the rules of a match, from the place of the ball: goals, a ball that is stuck, the end.
+No ROS here.
 
-The same rules as `robomarl.domains.soccer.lab.game.whistle`, which referees in training; a test holds the two together.
+They equal the rules of `robomarl.domains.soccer.lab.game.whistle`, which referees in training; a
+test holds the two together.
 """
 
 from enum import StrEnum
@@ -13,7 +15,7 @@ LONGEST_S = 1.0
 
 
 class Phase(StrEnum):
-    """Of a match."""
+    """Phase of a match."""
 
     WAITING = "WAITING"
     """Not begun."""
@@ -25,15 +27,15 @@ class Phase(StrEnum):
 
 
 class Said(NamedTuple):
-    """What a referee says of the match."""
+    """State of the match that a referee reports."""
 
     phase: Phase
     goals: tuple[int, int]
-    """Of the first team, which attacks towards +x, and of the second."""
+    """Goals of the first team, which attacks towards +x, and of the second."""
     time_s: float
     """Played so far."""
     kick_offs: int
-    """After goals, and of balls that were stuck; not the first one."""
+    """Number of kick-offs after goals, and of balls that were stuck; the first one is not counted."""
 
 
 NOTHING_YET = Said(Phase.WAITING, (0, 0), 0.0, 0)
@@ -54,17 +56,17 @@ class Rules(NamedTuple):
 
 
 class RefereeCall(NamedTuple):
-    """What is to be done now."""
+    """Decision of the referee to be carried out now."""
 
     why: str
     kick_off: int = 0
-    """1: the first team kicks off, -1: the second; 0: nobody."""
+    """Team that kicks off. 1: the first, -1: the second; 0: none."""
     stops: bool = False
     """All robots are to stop."""
 
 
 class Referee:
-    """One match after the other."""
+    """Referee of one match after another."""
 
     def __init__(self, rules: Rules) -> None:
         """Wait."""
@@ -99,10 +101,10 @@ class Referee:
         return ""
 
     def see(self, ball_m: np.ndarray | None, now_s: float) -> RefereeCall | None:
-        """Time has passed; returns what is to be done.
+        """Advance the match; return the decision to be carried out, if any.
 
         Args:
-            ball_m: [2] where the ball is now; None: not seen since the last call.
+            ball_m: [2] place of the ball now; None: not seen since the last call.
             now_s: by any clock that does not stand still while the game is on.
         """
         if self.said.phase is not Phase.PLAYING:
@@ -116,7 +118,7 @@ class Referee:
         return None if ball_m is None else self._look(ball_m, passed_s)
 
     def award(self, ball_m: np.ndarray) -> tuple[RefereeCall | None, str]:
-        """A goal by hand, for the team in whose attacking half the ball is; what is to be done, or why not."""
+        """Give a goal by hand, to the team that has the ball in its attacking half; return the decision, or why not."""
         if self.said.phase not in (Phase.PLAYING, Phase.STOPPED):
             return None, f"the match is {self.said.phase}"
         return self._goal(1 if ball_m[0] > 0 else -1), ""

@@ -1,4 +1,4 @@
-"""`RefereeClient`: the operator's side of a referee: its services, and what it says."""
+"""`RefereeClient`: the operator's side of a referee: its services, and its messages."""
 
 from rclpy.client import Client
 from rclpy.node import Node

@@ -1,4 +1,4 @@
-"""What a referee says, as a message and back."""
+"""Messages of a referee, to ROS and back."""
 
 from diagnostic_msgs.msg import DiagnosticStatus
 

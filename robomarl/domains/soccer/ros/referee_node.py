@@ -1,13 +1,15 @@
-"""`referee_node`: starts and ends a match, counts its goals, and says so.
+"""`referee_node`: starts and ends a match, counts its goals, and publishes its state.
 
-- `world/ball` is where it sees the ball: a camera above the field, or the simulator. Robots are not listened to.
-- services `~/start`, `~/stop`, `~/goal`, `~/reset` (std_srvs/Trigger). `start` resets robots that stand in STOP, arms
-  and activates all through the monitor; an E-stop it does not release. `stop` stops all. `goal` gives a goal by hand,
-  to the team in whose attacking half the ball is. `reset` is for a new match.
+- `world/ball` is the place of the ball: from a camera above the field, or the simulator. Robots
+  are not listened to.
+- services `~/start`, `~/stop`, `~/goal`, `~/reset` (std_srvs/Trigger). `start` resets robots that
+  stand in STOP, arms and activates all through the monitor; it does not release an E-stop. `stop`
+  stops all. `goal` gives a goal by hand, to the team that has the ball in its attacking half.
+  `reset` is for a new match.
 - `~/match`: phase, score, time.
 
-After a goal a simulator puts everybody back and play goes on; on a real field all robots stop, people put them back,
-and `start` goes on.
+After a goal a simulator puts all players back and play goes on; on a real field all robots stop,
+people put them back, and `start` goes on.
 """
 
 import sys
@@ -35,17 +37,17 @@ PERIOD_S = 0.02
 PUT_S = 0.5
 """Vision loses robots that are put elsewhere, and finds them again."""
 READY_S = 10.0
-"""Robots that were stopped have so long to become READY again."""
+"""Time [s] in which robots that were stopped have to become READY again."""
 REPEAT_S = 1.0
 DISCOVERED_S = 10.0
-"""A service that is asked for may be discovered so much later: each node discovers for itself."""
+"""Time [s] after which a requested service may still be discovered: each node discovers for itself."""
 
 
 class RefereeNode(Node):
     """One referee for both teams."""
 
     def __init__(self) -> None:
-        """Wait; nobody moves."""
+        """Wait; no robot moves."""
         super().__init__(REFEREE)
         self.failed = False
         declare(self, RefereeSettings)

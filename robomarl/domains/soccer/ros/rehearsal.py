@@ -1,4 +1,4 @@
-"""`play_match`: one match of two teams in the simulator, through the real nodes, and what came of it."""
+"""`play_match`: one match of two teams in the simulator, through the real nodes, and its result."""
 
 from std_srvs.srv import Trigger
 
@@ -13,9 +13,9 @@ from robomarl.ros.operator.plan_options import PlanOptions
 from robomarl.ros.operator.rehearsal import SILENT, SLOWER, START_LIMIT_S, Rehearsal, TeamNodes, rehearse
 
 REST_S = 1.0
-"""After the end, for the last ticks to be told."""
+"""Time [s] after the end, for the last ticks to be published."""
 STOP_LIMIT_S = 20.0
-"""From the end until all robots stand in STOP."""
+"""Time limit [s] from the end until all robots stand in STOP."""
 
 
 def play_match(fleet: Fleet, plan: PlanOptions, relay: Relay = SILENT) -> MatchResult:
@@ -23,7 +23,7 @@ def play_match(fleet: Fleet, plan: PlanOptions, relay: Relay = SILENT) -> MatchR
 
     Args:
         fleet: both teams, and which scenario.
-        plan: with what, and how long.
+        plan: options of the plan, and the length.
         relay: gets every line that a node prints, with its name.
 
     Raises:
@@ -58,10 +58,10 @@ class Match(Rehearsal):
         return match_result(self.console.finish(), self.said, self.ticks)
 
     def start(self) -> None:
-        """A new match, with all robots playing.
+        """Start a new match, with all robots playing.
 
         Raises:
-            UserError: says what the referee said.
+            UserError: with the referee's answer.
         """
         for order in ("reset", "start"):
             if refused := self.ask(order, START_LIMIT_S):

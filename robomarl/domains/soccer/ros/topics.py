@@ -30,4 +30,4 @@ MATCH = Topic(
     "time [s] and its kick-offs",
 )  # fmt: skip
 REFEREE = "referee"
-"""Name of the referee, and the namespace of what it says and does."""
+"""Name of the referee, and the namespace of its topics and services."""

@@ -10,16 +10,17 @@ from robomarl.core.config import UserError
 def library_errors(where: str, mend: str) -> Iterator[None]:
     """Turn any exception of a library into a `UserError`.
 
-    Libraries raise exceptions of their own classes for broken files (onnxruntime, protobuf, zipfile, pickle, zlib,
-    safetensors, PyTorch), and those classes change with their versions, so that no list of them can be complete.
+    Libraries raise exceptions of their own classes for broken files (onnxruntime, protobuf, zipfile,
+    pickle, zlib, safetensors, PyTorch). These classes change between versions, so no list can be
+    complete.
 
     Args:
-        where: the file, and what was tried, as "policy.pt: PyTorch can't open it".
-        mend: what the user can do.
+        where: the file, and the attempted action, as "policy.pt: PyTorch can't open it".
+        mend: action for the user.
 
     Raises:
-        UserError: the block raised anything but `UserError`, `ModuleNotFoundError` (an extra that is not installed),
-            `OSError` with a file name, or `MemoryError`.
+        UserError: the block raised anything but `UserError`, `ModuleNotFoundError` (an extra that is
+            not installed), `OSError` with a file name, or `MemoryError`.
     """
     try:
         yield

@@ -1,4 +1,4 @@
-"""What a file is, by its first bytes: people rename files, and downloads go wrong."""
+"""Detection of a file's kind by its first bytes, because people rename files and downloads go wrong."""
 
 import zipfile
 from pathlib import Path
@@ -33,10 +33,10 @@ _SUFFIXES = {
 
 
 def kind_of(file: Path) -> str:
-    """One of onnx, torchscript, torch, sb3, pickle, safetensors and msgpack.
+    """Return one of onnx, torchscript, torch, sb3, pickle, safetensors and msgpack.
 
     Raises:
-        UserError: none of them; says what the file is, and what to do.
+        UserError: none of these kinds; the message names the kind of the file and the fix.
     """
     if file.is_dir():
         raise UserError(f"{file}: is a folder{_folder(file)}; name one file of {KINDS}.")

@@ -1,6 +1,6 @@
-"""An actor in numpy and double precision, one decision after the other: what the JAX one is compared with.
+"""An actor in numpy and double precision, one decision after another: the reference for the JAX actor.
 
-Nothing here is shared with the JAX half but the weights, so that a fault in one shows.
+Only the weights are shared with the JAX half, so a fault in one half shows.
 """
 
 import math

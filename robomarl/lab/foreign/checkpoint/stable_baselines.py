@@ -1,4 +1,4 @@
-"""What Stable-Baselines3 keeps beside its weights: limits of the actions, the activation, and VecNormalize."""
+"""Data that Stable-Baselines3 stores beside its weights: limits of the actions, the activation, and VecNormalize."""
 
 import base64
 from pathlib import Path
@@ -25,13 +25,13 @@ ACTIVATION_CLASSES = {
 
 
 class SpaceLimits(NamedTuple):
-    """What a model's settings say."""
+    """Settings of a model: limits of its actions, and its activation."""
 
     low: np.ndarray
     """[A] least action, in the units of training"""
     high: np.ndarray
     activation: str
-    """Of our names; empty if the model has its policy's usual one."""
+    """Activation by robomarl's name; empty if the model uses the default of its policy."""
 
 
 class Normalization(NamedTuple):
@@ -66,7 +66,7 @@ def read_settings(data: dict[str, Any], where: str) -> SpaceLimits:
 
 
 def read_vec_normalize(file: Path) -> Normalization | None:
-    """What `VecNormalize.save` wrote; None if it was told not to normalize observations.
+    """Read a file that `VecNormalize.save` wrote; return None if it does not normalize observations.
 
     Raises:
         UserError: the file can't be read, or is of another kind.

@@ -16,10 +16,11 @@ LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
 
 
 def read_archive(archive: zipfile.ZipFile) -> tuple[Any, list[str]]:
-    """What `torch.save` wrote as a ZIP archive, and the foreign names that its pickle asked for.
+    """Read a ZIP archive that `torch.save` wrote; return its content and the foreign names that its pickle
+    requested.
 
     Raises:
-        Exception: whichever zipfile, pickle or numpy raises for an archive that is not sound.
+        Exception: any that zipfile, pickle or numpy raises for an archive that is not sound.
     """
     pickled = next(name for name in archive.namelist() if name.endswith("data.pkl"))
     root = pickled.removesuffix("data.pkl")
@@ -37,12 +38,12 @@ def read_archive(archive: zipfile.ZipFile) -> tuple[Any, list[str]]:
 
 
 def is_legacy(content: bytes) -> bool:
-    """Whether a file begins as PyTorch's old format does."""
+    """Return True if a file begins like PyTorch's old format."""
     return content[:16].find(LEGACY_MAGIC.to_bytes(10, "little")) > 0
 
 
 def read_legacy(content: bytes) -> tuple[Any, list[str]]:
-    """As `read_archive`, of the old format: the numbers of all storages follow the pickle that refers to them."""
+    """Read the old format, as `read_archive` does: the numbers of all storages follow the pickle that refers to them."""
     file = io.BytesIO(content)
     for _ in range(3):  # magic number, protocol, sizes of the machine that wrote it
         Unpickler(file).load()

@@ -1,9 +1,11 @@
-"""Names that trainers give to the layers of their actors, and what each does around them.
+"""Names that trainers give to the layers of their actors, and the processing that each trainer adds
+around them.
 
-From the trainers' own code: rsl_rl (https://github.com/leggedrobotics/rsl_rl, versions 2 to 5), skrl
-(https://github.com/Toni-SM/skrl, 1 and 2), cleanrl (https://github.com/vwxyzjn/cleanrl: PPO, SAC, TD3, DDPG), rl_games
-(https://github.com/Denys88/rl_games), Stable-Baselines3 (https://github.com/DLR-RM/stable-baselines3) and sb3-contrib,
-Brax (https://github.com/google/brax: PPO, SAC) and JaxMARL (https://github.com/FLAIROx/JaxMARL).
+Sources are the trainers' own code: rsl_rl (https://github.com/leggedrobotics/rsl_rl, versions 2 to
+5), skrl (https://github.com/Toni-SM/skrl, 1 and 2), cleanrl (https://github.com/vwxyzjn/cleanrl:
+PPO, SAC, TD3, DDPG), rl_games (https://github.com/Denys88/rl_games), Stable-Baselines3
+(https://github.com/DLR-RM/stable-baselines3) and sb3-contrib, Brax (https://github.com/google/brax:
+PPO, SAC) and JaxMARL (https://github.com/FLAIROx/JaxMARL).
 """
 
 from dataclasses import dataclass
@@ -18,17 +20,17 @@ class StateDictLayout:
     """Names of one trainer: each tuple has one for each of its versions, and the first that is there counts."""
 
     dense: tuple[str, ...]
-    """Before the numbers of the dense layers."""
+    """Prefixes of the numbers of the dense layers."""
     activation: str
-    """What the trainer's examples use; empty if they differ."""
+    """Activation in the trainer's examples; empty if they differ."""
     head: tuple[str, ...] = ()
     """The last layer, if it has a name of its own."""
     recurrent: tuple[str, ...] = ()
-    """Before `weight_ih_l0`."""
+    """Prefixes of `weight_ih_l0`."""
     norm: tuple[str, ...] = ()
     """A layer normalization behind the recurrent layers."""
     scaler: tuple[str, ...] = ()
-    """Before the two names of the normalizer's statistics."""
+    """Prefixes of the two names of the normalizer's statistics."""
     statistics: tuple[str, str] = ("", "")
     """Mean and variance, or deviation."""
     is_variance: bool = True
@@ -39,7 +41,7 @@ class StateDictLayout:
     squashed: tuple[str, ...] = ()
     """Heads, or names before dense layers, with tanh behind the last layer."""
     off_policy_activation: str = "relu"
-    """Of the actors that are squashed."""
+    """Activation of the squashed actors."""
     cell_after: tuple[int, ...] = (0,)
     """How many dense layers may stand before the recurrent ones; -1 for all but the head."""
     is_chain: bool = False

@@ -18,7 +18,8 @@ DATA_ROOTS = frozenset(
     "argparse brax collections copyreg datetime easydict enum flax gym gymnasium jax jaxlib ml_collections numpy "
     "omegaconf optax rl_games rsl_rl sb3_contrib skrl stable_baselines3 torch typing".split()
 )
-"""Packages whose objects stand beside weights in checkpoints: settings, counters, spaces. They stay inert, too."""
+"""Packages of objects stored beside weights in checkpoints: settings, counters, spaces. These objects stay inert, too.
+"""
 
 
 class Inert:
@@ -94,7 +95,7 @@ MAKERS: dict[tuple[str, str], Any] = {
     **{("builtins", name): made for name, made in (("set", set), ("frozenset", frozenset), ("list", list))},
     **{("builtins", name): made for name, made in (("dict", dict), ("tuple", tuple), ("object", Inert))},
 }
-"""What each name that a pickle may call makes here."""
+"""Substitute for each name that a pickle may call."""
 
 
 class Unpickler(pickle.Unpickler):
@@ -129,6 +130,6 @@ class Unpickler(pickle.Unpickler):
 
 
 def unpickle(content: bytes) -> tuple[Any, list[str]]:
-    """What a pickle holds, and the foreign names that it asked for."""
+    """Return the content of a pickle, and the foreign names that it requested."""
     reader = Unpickler(io.BytesIO(content))
     return reader.load(), reader.wanted

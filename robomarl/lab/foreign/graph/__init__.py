@@ -1,1 +1,1 @@
-"""Readers of what an ONNX file says beside its operators: inputs and outputs, memory, precision, metadata."""
+"""Readers of the parts of an ONNX file beside its operators: inputs and outputs, memory, precision, metadata."""

@@ -1,8 +1,9 @@
-"""What a file says of itself beside its graph: scales, offsets and orders, which the graph does not apply.
+"""Metadata of a file beside its graph: scales, offsets and orders, which the graph does not apply.
 
-Isaac Lab and mjlab write `action_scale`, `default_joint_pos`, `observation_names`, `joint_names` and gains into the
-metadata of an ONNX file. A number that changes what the robot does is applied through the contract, and has to agree
-with it; anything else that may matter has to be compared by a person, whose contract then lists it as `checked`.
+Isaac Lab and mjlab write `action_scale`, `default_joint_pos`, `observation_names`, `joint_names`
+and gains into the metadata of an ONNX file. A number that changes the robot's behaviour is applied
+through the contract, and has to agree with it. A person has to compare any other entry that may
+matter, and then list it as `checked` in the contract.
 """
 
 import json
@@ -20,20 +21,21 @@ _MATTERS = frozenset(
     "action obs actions observations command commands unit units rate hz freq frequency dt decimation history delay "
     "frame body bodies anchor".split()
 )
-"""Words in a key that may change what a robot does."""
+"""Words in a key that may change the robot's behaviour."""
 
 
 def check_metadata(metadata: Mapping[str, str], contract: ContractFile, where: str) -> None:
-    """Compare what a file says of itself with the contract.
+    """Compare the metadata of a file with the contract.
 
     Args:
         metadata: keys and values, as text.
-        contract: whose `action.scale`, `action.offset`, `observation.scale`, names and `checked` are compared.
+        contract: source of the compared `action.scale`, `action.offset`, `observation.scale`, names and
+            `checked`.
         where: the file, for errors.
 
     Raises:
-        UserError: a factor or an offset that the contract has otherwise or not at all, or something else that matters
-            and is not among `checked`.
+        UserError: a factor or an offset that differs from the contract's or is missing there, or
+            another entry that matters and is not among `checked`.
     """
     unknown = [key for key in contract.checked if key not in metadata]
     if unknown:
@@ -50,7 +52,7 @@ def _words(key: str) -> set[str]:
 
 
 def _difference(key: str, text: str, contract: ContractFile) -> str:
-    """What is wrong with one key, as a part of a sentence; empty if nothing."""
+    """Return the error of one key, as a part of a sentence; empty if there is none."""
     words, outputs, inputs = _words(key), contract.action, contract.observation
     if words & {"scale", "scales", "scaling"}:
         if words & {"obs", "observation", "observations"}:
@@ -68,7 +70,7 @@ def _difference(key: str, text: str, contract: ContractFile) -> str:
 
 
 def _number(key: str, text: str, given: tuple[float, ...], usual: float, field: str) -> str:
-    """What is wrong with a factor or an offset."""
+    """Return the error of a factor or an offset, as a part of a sentence; empty if there is none."""
     try:
         numbers = np.array([float(item) for item in _items(text)])
     except ValueError:

@@ -1,7 +1,8 @@
-"""Which inputs and outputs of an ONNX graph are the observation, the action and the memory: decided by name.
+"""Identification of observation, action and memory among an ONNX graph's inputs and outputs, by name.
 
-A place in a list says nothing: exporters write values, deviations and reference motions behind the action, and a value
-has the shape of a counter. What the names don't say, the contract does, or the file is refused.
+The position in a list says nothing: exporters write values, deviations and reference motions behind
+the action, and a value has the shape of a counter. If the names are not clear, the contract
+decides, or the file is rejected.
 """
 
 import re
@@ -14,7 +15,7 @@ from robomarl.core.config import UserError
 from robomarl.lab.foreign.contract_file import ContractFile
 
 COUNTER, ZERO = "+1", "0"
-"""What the contract says of a counter, and of an input that stays zero."""
+"""Words of the contract for a counter, and for an input that stays zero."""
 OBSERVATIONS = frozenset("obs observation observations policy policy_obs input inputs x obs_0 vector".split())
 ACTIONS = frozenset(
     "action actions mu mean mean_action mean_actions continuous_actions deterministic_continuous_actions".split()
@@ -27,7 +28,7 @@ _STATES = {"h0": "h", "c0": "c", "hn": "h", "cn": "c"}
 
 @dataclass(frozen=True)
 class Ports:
-    """Names of what goes in and what comes out."""
+    """Names of the graph's inputs and outputs by their use."""
 
     observation: str
     action: str
@@ -38,7 +39,7 @@ class Ports:
 
 
 def find_ports(model: onnx.ModelProto, contract: ContractFile, where: str) -> Ports:
-    """Decide what each input and output is.
+    """Identify each input and output.
 
     Args:
         model: the file.
@@ -46,8 +47,8 @@ def find_ports(model: onnx.ModelProto, contract: ContractFile, where: str) -> Po
         where: the file, for errors.
 
     Raises:
-        UserError: a name that does not exist, or inputs or outputs whose meaning neither their names nor the contract
-            say.
+        UserError: a name that does not exist, or inputs or outputs without a meaning by their names or
+            by the contract.
     """
     weights = {t.name for t in model.graph.initializer}
     inputs = [i.name for i in model.graph.input if i.name not in weights]
@@ -95,7 +96,7 @@ def _needed(model: onnx.ModelProto, action: str, pairs: Mapping[str, str]) -> se
 
 
 def _by_name(inputs: list[str], outputs: list[str]) -> dict[str, str]:
-    """Inputs and outputs whose names are alike but for the word that says which is which; counters."""
+    """Pair inputs and outputs with names that differ only in the word for in or out; find counters."""
     pairs = {}
     for name in inputs:
         if name.lower() in OBSERVATIONS:

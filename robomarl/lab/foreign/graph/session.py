@@ -1,4 +1,4 @@
-"""An ONNX file as onnxruntime computes it: what the bundle is compared with.
+"""An ONNX file as onnxruntime computes it: the reference for the bundle.
 
 Inputs are fed and memory is carried by the names of `Ports` only.
 """
@@ -13,9 +13,10 @@ from robomarl.lab.foreign.graph.shapes import InputShapes
 
 
 def in_onnxruntime(content: bytes, ports: Ports, shapes: InputShapes, where: str) -> Callable[[np.ndarray], np.ndarray]:
-    """Inputs [T, I] of one robot's decisions in a row -> outputs [T, O].
+    """Return a function of inputs [T, I] of one robot's consecutive decisions -> outputs [T, O].
 
-    A file that decides for a fixed number of robots gets the same robot in every place, and the first is looked at.
+    A file that decides for a fixed number of robots receives this robot in every place, and the first
+    place is read.
 
     Raises:
         UserError: onnxruntime does not open the file, or does not run it.

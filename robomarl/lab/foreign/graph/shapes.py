@@ -14,10 +14,10 @@ UNKNOWN = -1
 
 @dataclass(frozen=True)
 class InputShapes:
-    """Of each input."""
+    """Shapes, batch axes and types of the graph's inputs."""
 
     one: dict[str, tuple[int, ...]]
-    """For one robot; `UNKNOWN` for the last axis of an observation whose length the file does not say."""
+    """Shape of each input for one robot; `UNKNOWN` for the last axis of an observation without a length in the file."""
     batch_axis: dict[str, int | None]
     """Axis that has one place for each robot, in files that decide for `batch` robots at once."""
     types: dict[str, np.dtype]

@@ -1,4 +1,4 @@
-"""ONNX graphs of half or double precision with the same weights in single precision."""
+"""Conversion of ONNX graphs of half or double precision to single precision."""
 
 import numpy as np
 import onnx
@@ -8,7 +8,7 @@ OTHER = (TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE)
 
 
 def is_single(model: onnx.ModelProto) -> bool:
-    """Whether all inputs, outputs and weights that are floats are of single precision."""
+    """Return True if all float inputs, outputs and weights are of single precision."""
     ports = [*model.graph.input, *model.graph.output]
     kinds = {p.type.tensor_type.elem_type for p in ports} | {t.data_type for t in model.graph.initializer}
     return not kinds & {*OTHER}

@@ -1,1 +1,1 @@
-"""The safety campaign: adversaries, plants, what is counted."""
+"""Safety campaign: adversaries, plants, and counts."""

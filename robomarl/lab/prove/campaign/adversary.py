@@ -21,7 +21,7 @@ HOLD_S = 0.5
 
 
 class Team(NamedTuple):
-    """Who is where, and wants what, [E, N, 3] each."""
+    """Positions, velocities and goals of the robots, [E, N, 3] each."""
 
     pos: np.ndarray
     vel: np.ndarray

@@ -1,4 +1,4 @@
-"""What a safety campaign puts the robots through: starts, sensors, radio, delays and plants. Numpy."""
+"""Conditions of a safety campaign: starts, sensors, radio, delays and plants. Numpy."""
 
 import math
 from collections.abc import Callable
@@ -14,13 +14,13 @@ from robomarl.lab.prove.campaign.adversary import KINDS, Team
 from robomarl.lab.prove.campaign.plants import Drives, point_masses
 
 HEIGHT_M = 1.2
-"""Of the ring, where the robots fly."""
+"""Height [m] of the ring, for robots that fly."""
 RUN_UP_M, RUN_UP_S = 4.0, 4.0
-"""Longest run-up, and as much of it as a robot flies in this time."""
+"""Longest run-up [m], and flight time [s] that also limits it."""
 GUST_S, BURST_S = 0.5, 0.2
 """Mean times for which a gust and a burst of loss last."""
 START_ROOM_M = 0.4
-"""Least distance between neighbours at the start beyond what they keep: all margins of robots at rest, and jitter."""
+"""Least distance [m] of neighbours at the start beyond their separation: all margins of robots at rest, and jitter."""
 
 Plant = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 """Position, velocity and commanded acceleration [E, N, 3] -> positions within the period [S, E, N, 3], velocity."""
@@ -28,7 +28,7 @@ Plant = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndar
 
 @dataclass(frozen=True)
 class Campaign:
-    """What the robots are put through."""
+    """Conditions to which the robots are exposed."""
 
     task: Literal["adversarial", "swap"] = "adversarial"
     count: int = 8
@@ -40,7 +40,7 @@ class Campaign:
     latency_steps: int = 1
     """Periods from a message's stamp to its arrival."""
     noise: float = 1.0
-    """Estimation error over the assumed bounds; a share of it is constant, the rest new at each sample."""
+    """Estimation error over the assumed bounds; a fraction is constant, the rest new at each sample."""
     mismatch: float = 1.0
     """Acceleration errors over the assumed bounds: a bias, and gusts."""
     delay_steps: tuple[int, int] | None = None
@@ -50,15 +50,15 @@ class Campaign:
     """Robots start on a ring of that radius, or larger so that neighbours are this far apart, or farther where the
     vehicle needs it."""
     detour: bool = True
-    """In `swap`: the right-hand rule against deadlock."""
+    """True if `swap` uses the right-hand rule against deadlock."""
     kinds: tuple[str, ...] = KINDS
     """Adversaries, drawn for each robot."""
     run_ups: float = 0.25
     """Share of the adversarial episodes that start so far apart that robots come at full speed."""
     jitter: float = 0.5
-    """Share of the robots whose delay is another one at each tick."""
+    """Fraction of the robots with a delay that changes at each tick."""
     bursts: float = 0.5
-    """Share of the episodes in which messages are lost in bursts, as many of them."""
+    """Fraction of the episodes in which messages are lost in bursts, at an equal loss rate."""
     restart_every_s: float = 5.0
     """Mean time between two restarts of a robot's filter in flight; 0: none."""
     gains: Literal["owner", "hostile"] = "owner"
@@ -77,7 +77,7 @@ class Campaign:
 
 
 class World:
-    """E teams of N robots, what they know, and what is on its way to them."""
+    """State of E teams of N robots, with their knowledge, and the commands and messages in transit."""
 
     def __init__(self, campaign: Campaign, params: SafetyParams, episodes: int, random: np.random.Generator) -> None:
         """Everybody at rest on the ring, and heard by everybody."""
@@ -108,11 +108,11 @@ class World:
 
     @property
     def points(self) -> Team:
-        """What is commanded: the robots, or their look-ahead points."""
+        """Return the commanded points: the robots, or their look-ahead points."""
         return self.drives.points(self.team) if self.drives else self.team
 
     def view(self) -> LocalView:
-        """What the robots know now."""
+        """Return the robots' views at this time."""
         lead, zero = self.team.pos.shape[:2], np.zeros_like(self.team.pos)
         unit, mask = np.zeros((*lead, 4)), np.ones(self.age_s.shape, bool)
         quat, omega = (self.drives.quat_wxyz, self.drives.omega_rad_s) if self.drives else (unit, zero)
@@ -127,11 +127,11 @@ class World:
         )
 
     def step(self, accel: np.ndarray, plan: Plan, plant: Plant | None = None) -> np.ndarray:
-        """One period.
+        """Advance by one period.
 
         Args:
             accel: commands [E, N, 3].
-            plan: what the robots send along with the state that they see.
+            plan: plans that the robots send along with their estimated states.
             plant: the robots; by default point masses, or differential drives.
 
         Returns:
@@ -181,7 +181,9 @@ class World:
         self.age_s = np.where(arrives, latency_s, self.age_s + self.params.period_s)
 
     def _lost(self) -> np.ndarray:
-        """[E, N, K] each for itself, or in bursts of `BURST_S` in the mean: the same share in the long run."""
+        """Draw the lost messages [E, N, K], each alone or in bursts of `BURST_S` in the mean, with equal long-run
+        rates.
+        """
         draw, share, length = self.random.random(self.age_s.shape), self.campaign.loss, BURST_S / self.params.period_s
         begin = min(share / max(1 - share, 1e-9) / length, 1.0)
         self.silent = np.where(self.silent, draw >= 1 / length, draw < begin) & (share > 0)

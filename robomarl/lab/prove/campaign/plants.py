@@ -17,13 +17,15 @@ def point_masses(team: Team, accel: np.ndarray, period_s: float) -> tuple[np.nda
 
 
 class Drives:
-    """E teams of N differential drives, whose low-level controllers make the commanded acceleration of a point ahead.
+    """E teams of N differential drives; their low-level controllers produce the commanded acceleration of
+    a point ahead.
 
-    They see their own speed and yaw rate without error; what their wheels then do is `wheel_accel`.
+    The controllers see their own speed and yaw rate without error; `wheel_accel` gives the resulting
+    motion of the wheels.
     """
 
     def __init__(self, params: SafetyParams, goal_from: np.ndarray, random: np.random.Generator) -> None:
-        """At rest, facing the middle of the ring, a little off."""
+        """Start at rest, facing the middle of the ring with a small error."""
         self.params = params
         lead = goal_from.shape[:2]
         self.angle = np.arctan2(goal_from[..., 1], goal_from[..., 0]) + random.uniform(-0.3, 0.3, lead)

@@ -1,12 +1,13 @@
-"""The safety campaign: teams whose nominal commands try to make them collide.
+"""The safety campaign: teams with nominal commands that try to make robots collide.
 
-The realistic case of the safety study (50 Hz, delayed commands, bounded noise, 30 % of the messages lost), on
-the numbers of a vehicle file: delay between half and all of what the filter assumes, constant or changing at each
-tick, noise, bias and gusts up to the assumed bounds, messages lost one by one or in bursts, filters that restart in
-flight. Contacts are looked for between the samples as well. Everything is drawn; what is directed is in `falsify`.
+It flies the realistic case of the safety study (50 Hz, delayed commands, bounded noise, 30 % of the
+messages lost), on the numbers of a vehicle file: delay between half and all of the delay that the
+filter assumes, constant or changing at each tick, noise, bias and gusts up to the assumed bounds,
+messages lost one by one or in bursts, filters that restart in flight. Contacts are detected between
+the samples as well. Everything is drawn; directed attacks are in `robomarl.lab.prove.worst`.
 
-Episodes fly in batches, each with a seed of its own, so that the figures are the same however the batches are
-spread over processes and however often the campaign is interrupted and resumed.
+Episodes fly in batches, each with a seed of its own, so the figures depend neither on the
+distribution of the batches over processes nor on interruptions and resumes.
 """
 
 import math
@@ -32,7 +33,7 @@ from robomarl.lab.prove.ledger import Ledger
 ROBOTS = 1024
 """Most robots that fly side by side."""
 ROOM_M = 1.0
-"""From the ring to the walls."""
+"""Distance [m] from the ring to the walls."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +45,11 @@ class Trial:
     period_s: float
     """Time between two decisions."""
     agent_steps: float
-    """At least so many decisions."""
+    """Minimum number of decisions."""
     mode: Mode = "qp"
-    """Of the filter."""
+    """Mode of the filter."""
     seed: int = 0
-    """Of all that is drawn."""
+    """Seed of everything that is drawn."""
 
     @property
     def per_episode(self) -> int:
@@ -83,11 +84,11 @@ def run(
     """Fly a trial.
 
     Args:
-        trial: what to fly.
+        trial: the trial to fly.
         workers: processes.
-        out: folder that each finished batch is written to at once.
-        resume: go on with what is there.
-        progress: told how many more agent-steps have been flown.
+        out: folder to which each finished batch is written at once.
+        resume: continue with the batches in the folder.
+        progress: called with the number of additional agent-steps flown.
 
     Raises:
         UserError: the folder holds something else, or can't be written.
@@ -133,10 +134,10 @@ def fly(
     """Fly episodes side by side.
 
     Args:
-        trial: what the robots are put through; the vehicle's radius says when two touch.
+        trial: conditions of the robots; the vehicle's radius defines a contact.
         safety: the filter.
-        episodes: how many.
-        random: of all that is drawn.
+        episodes: number of episodes.
+        random: source of everything that is drawn.
         plant: the robots; see `World.step`.
     """
     campaign, params = trial.campaign, safety.params
@@ -163,12 +164,12 @@ def fly(
 
 
 def hostile_gains(params: SafetyParams, shape: tuple[int, ...], random: np.random.Generator) -> np.ndarray:
-    """[...] gains [1/s] that make the most of what a policy may: it jumps between the ends of its range and within."""
+    """Draw gains [...] [1/s] that exploit a policy's freedom: they jump between the ends of its range and within it."""
     return params.safety.gain_per_s * np.clip(random.uniform(-1.0, 2.0, shape), 0.0, 1.0)
 
 
 def _restarted(campaign: Campaign, safety: SafetyFilter, carry: FilterCarry, random: np.random.Generator) -> Any:
-    """Some robots' memories anew; what was sent is known."""
+    """Restart the filter memory of some robots; the commands already sent stay known."""
     if not campaign.restart_every_s:
         return carry
     lead = carry.ok.shape

@@ -1,4 +1,4 @@
-"""What a safety campaign counts: contacts, the least distance in continuous time, arrivals, what the filter did."""
+"""Counts of a safety campaign: contacts, the least distance in continuous time, arrivals, actions of the filter."""
 
 import math
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class Episode:
     at_s: float
     """When."""
     robots: tuple[int, int]
-    """Between whom."""
+    """Indices of the two robots."""
     touched: bool
     step_s: float
     path_m: tuple[tuple[tuple[float, ...], ...], ...]
@@ -82,13 +82,13 @@ class Tally:
         self._every = max(1, round(DRAWN_EVERY_S / params.period_s))
 
     def add(self, result: FilterResult, path: np.ndarray, team: Team, points: Team) -> None:
-        """One period.
+        """Add one period.
 
         Args:
-            result: what the filter did.
+            result: result of the filter.
             path: positions within the period [S+1, E, N, 3].
             team: the state after it.
-            points: the same of what is commanded, which has goals.
+            points: the state of the commanded points, which has goals.
         """
         self.steps += result.active.size
         self.active += int(result.active.sum())
@@ -115,10 +115,10 @@ class Tally:
             self.outside_m = max(self.outside_m, arena.low_m[i] - float(x.min()), float(x.max()) - arena.high_m[i])
 
     def _touch(self, path: np.ndarray) -> None:
-        """Contacts and least distances, between the samples as well.
+        """Find contacts and least distances, between the samples as well.
 
-        Only pairs are looked at closely that can touch, or come nearer than any before them in their episode: in a
-        period nobody's straight pieces are longer than its path.
+        Only pairs that can touch, or come nearer than any pair before in their episode, are examined
+        closely: within a period, the straight pieces of a robot are not longer than its path.
         """
         squash = np.array([1.0, 1.0, 1 / self.params.safety.downwash_ratio])
         start = path[0][:, self.first] - path[0][:, self.second]
@@ -139,7 +139,7 @@ class Tally:
         self.touching, self.hit = now, self.hit | now.any(-1)
 
     def _note(self, team: np.ndarray, pair: np.ndarray, scaled: np.ndarray) -> None:
-        """Least scaled distance of each episode, when and between whom."""
+        """Record the least scaled distance of each episode, its time and its pair of robots."""
         order = np.lexsort((scaled, team))
         firsts = order[np.unique(team[order], return_index=True)[1]]
         better = firsts[scaled[firsts] < self.least_scaled_m[team[firsts]]]
@@ -233,7 +233,7 @@ def worst_of(records: list[Record]) -> list[Episode]:
 
 
 def poisson_bound(events: int, confidence: float = 0.95) -> float:
-    """Upper bound of the expected number of events when so many were seen; 3.0 for none."""
+    """Return the upper bound of the expected number of events when `events` were seen; 3.0 for none."""
     low, high = float(events), 3.0 * events + 10.0
     for _ in range(60):
         middle = (low + high) / 2

@@ -15,14 +15,14 @@ class Column(NamedTuple):
     name: str
     low: float
     high: float
-    """Where the search may go."""
+    """Upper end of the search range."""
     rest: float = 0.0
-    """What does nothing."""
+    """Value that has no effect."""
     searched: bool = True
 
 
 NEVER = -1.0
-"""A gap that nobody comes to, for triggers that are off."""
+"""Gap that no robot reaches, for triggers that are off."""
 NEAREST, ASIDE = -1.0, -2.0
 """Values of `target`: the nearest mate; the direction `way_*`. From 0 on it is the mate of that index."""
 
@@ -105,7 +105,7 @@ class Attack:
 
     @classmethod
     def blank(cls, episodes: int, count: int) -> "Attack":
-        """Nobody does anything."""
+        """Return attacks in which no robot does anything."""
         return cls(np.broadcast_to(REST, (episodes, count, len(COLUMNS))).copy())
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -130,7 +130,7 @@ class Attack:
             self[f"{name}_{axis}{unit}"] = value[..., i]
 
     def plain(self, episode: int) -> dict[str, list[float]]:
-        """One episode's numbers by name, those that do nothing left out: what a report prints."""
+        """Return one episode's numbers by name for the report, without those that have no effect."""
         rows = self.values[episode]
         return {c.name: [float(x) for x in rows[:, i]] for i, c in enumerate(COLUMNS) if (rows[:, i] != c.rest).any()}
 

@@ -24,7 +24,7 @@ def run_up_m(words: Words) -> float:
 
 
 def seconds_for(words: Words, apart_m: float, wait_s: float) -> float:
-    """Length of an episode: wait, come, brake, and a second for what follows."""
+    """Return the length [s] of an episode: wait, approach, brake, and one second more."""
     speed, box = words.vehicle.limits.speed_m_s, words.box
     accel = min(-box[0, 0], box[1, 0])
     rest_s = speed / accel + speed / words.vehicle.safety.brake_m_s2 + 2 * words.late_s
@@ -74,7 +74,7 @@ def offset(random: Random, words: Words, attack: Attack, apart_m: np.ndarray) ->
 
 
 def crossing(random: Random, words: Words, attack: Attack, apart_m: np.ndarray) -> None:
-    """To one point from two sides."""
+    """Fly to one point from two sides."""
     along = line_up(random, words, attack, apart_m)
     start, turn = attack.vector("start", "_m"), random.uniform(-1.3, 1.3, len(apart_m))
     middle, aside = start.mean(1), np.stack([-along[:, 1], along[:, 0], 0 * apart_m], -1)
@@ -88,7 +88,7 @@ def crossing(random: Random, words: Words, attack: Attack, apart_m: np.ndarray) 
 
 
 def chase(random: Random, words: Words, attack: Attack, apart_m: np.ndarray) -> None:
-    """One flees, slower, and stops or turns; the other is after it."""
+    """Let one robot flee, slower than its pursuer, and stop or turn."""
     along = line_up(random, words, attack, np.minimum(apart_m, words.apart_m + 1.0))
     attack.put_vector("way", np.stack([along, along], 1))
     attack.put(push_a=FULL, push_b=FULL)
@@ -99,13 +99,13 @@ def chase(random: Random, words: Words, attack: Attack, apart_m: np.ndarray) -> 
 
 
 def at_rest(random: Random, words: Words, attack: Attack, apart_m: np.ndarray) -> None:
-    """One stays where it is; the other flies at it, and some push at it slowly."""
+    """Let one robot stay at its place while the second flies at it, in some episodes slowly."""
     line_up(random, words, attack, apart_m)
     attack["push_a"][:, 0] = attack["push_b"][:, 0] = random.choice([FULL, 0.5, 0.2], len(apart_m))
 
 
 def vertical(random: Random, words: Words, attack: Attack, apart_m: np.ndarray) -> None:
-    """One above the other; robots on the ground meet along x."""
+    """Place two robots above each other; robots on the ground meet along x."""
     up = np.array([1.0, 0, 0]) if words.planar else np.array([0, 0, 1.0])
     lean = random.normal(size=(len(apart_m), 3)) * 0.1 * (1 - up) * [1, 1, 0 if words.planar else 1]
     along = up * random.choice([-1.0, 1.0], (len(apart_m), 1)) + lean
@@ -131,7 +131,7 @@ def bang(random: Random, words: Words, attack: Attack, apart_m: np.ndarray) -> N
 
 
 def feint(random: Random, words: Words, attack: Attack, apart_m: np.ndarray) -> None:
-    """One comes and goes again and again, so that what was heard of it last is as wrong as can be."""
+    """Let one robot come and go repeatedly, so that its last message is as wrong as possible."""
     line_up(random, words, attack, np.minimum(apart_m, words.apart_m + 1.5))
     attack.put(push_a=FULL, push_b=FULL, near_m=random.uniform(0.0, 0.8, attack.values.shape[:2]))
     attack["push_b"][:, 1] = -FULL
@@ -139,7 +139,7 @@ def feint(random: Random, words: Words, attack: Attack, apart_m: np.ndarray) -> 
 
 
 def linger(random: Random, words: Words, attack: Attack, apart_m: np.ndarray) -> None:
-    """From close by, and push for the rest of the time."""
+    """Start close by, and push for the rest of the time."""
     line_up(random, words, attack, np.full_like(apart_m, words.apart_m))
     attack.put(push_a=random.choice([FULL, 0.5, 0.2], (len(apart_m), 1)))
     attack["push_b"] = attack["push_a"]
@@ -155,7 +155,7 @@ PAIRS = (*(f"head_on/{e}" for e in ALONE), *(f"{g}/{e}" for g in GEOMETRIES for 
 
 
 class Length(NamedTuple):
-    """How far robots come, and how long they wait before: the same for a batch, so that nobody waits for the others."""
+    """Farthest start and waiting time; equal within a batch, so that no episode waits for longer ones."""
 
     apart_m: float
     """Farthest start, in the metric of the separation."""
@@ -168,7 +168,7 @@ class Length(NamedTuple):
         return cls(apart_m, float(random.choice([0.0, 0.5, 3.0], p=[0.6, 0.25, 0.15])))
 
     def seconds(self, words: Words) -> float:
-        """Of an episode."""
+        """Return the length [s] of an episode."""
         return seconds_for(words, self.apart_m, self.wait_s)
 
 

@@ -1,4 +1,4 @@
-"""What goes wrong around the robots: each setter drives one declared bound to its edge, in a direction that hurts."""
+"""Errors around the robots: each setter drives one declared bound to its edge, in a harmful direction."""
 
 from collections.abc import Callable
 
@@ -9,13 +9,13 @@ from robomarl.lab.prove.worst.words import Words
 
 Random = np.random.Generator
 Setter = Callable[[Random, Words, Attack, np.ndarray], None]
-"""(random, words, attack to write, toward [E, N, 3]: from each robot to what it may hit)."""
+"""(random, words, attack to write, toward [E, N, 3]: from each robot to the object that it may hit)."""
 LATER_S = 8.0
 """Flips by the clock come within this time."""
 
 
 def some(random: Random, attack: Attack, share: float, each: bool = True) -> np.ndarray:
-    """[E, N] bool; without `each` a whole team is the same."""
+    """Draw [E, N] bool; without `each`, one value for a whole team."""
     shape = attack.values.shape[:2]
     return random.random(shape if each else (shape[0], 1)) < share
 
@@ -36,7 +36,7 @@ NAMES_WITH_PHASE = ("pos_phase", "vel_phase", "gust_phase")
 
 
 def _channel(random: Random, attack: Attack, name: str, worst: float) -> None:
-    """In most episodes at the worst sign when it counts; before the flip the other one, or the same."""
+    """Set the worst sign at the critical time in most episodes, and before the flip the opposite or an equal sign."""
     shape = attack.values.shape[:2]
     flips(random, attack, name)
     sign = np.where(some(random, attack, 0.75, each=False), worst, random.choice([-1.0, 1.0], shape))
@@ -74,7 +74,7 @@ def bias(random: Random, words: Words, attack: Attack, toward: np.ndarray) -> No
 
 
 def delay(random: Random, words: Words, attack: Attack, toward: np.ndarray) -> None:
-    """Late, early, from one to the other, or picked from moment to moment."""
+    """Make commands late, early, first one and then the opposite, or picked from moment to moment."""
     shape, kind = attack.values.shape[:2], random.integers(0, 5, (len(attack.values), 1))
     attack["late_a"] = np.select([kind == 0, kind == 1, kind == 2], [1.0, 0.0, 0.0], random.random(shape).round())
     attack["late_b"] = np.select([kind == 0, kind == 1], [1.0, 0.0], 1.0)
@@ -97,7 +97,7 @@ def messages(random: Random, words: Words, attack: Attack, toward: np.ndarray) -
 
 
 def restart(random: Random, words: Words, attack: Attack, toward: np.ndarray) -> None:
-    """What was learned is lost on the way, once or again and again."""
+    """Discard the filter's memory on the way, once or repeatedly."""
     shape = attack.values.shape[:2]
     attack["restart_m"] = np.where(random.random(shape) < 0.8, random.uniform(0, 2.0, shape), NEVER)
     attack["restart_every_s"] = np.where(random.random(shape) < 0.3, random.uniform(0.02, 0.6, shape), -1.0)

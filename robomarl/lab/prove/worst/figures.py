@@ -1,4 +1,4 @@
-"""The figures of `prove --worst`, from what its jobs found."""
+"""Figures of `prove --worst`, from the results of its jobs."""
 
 import math
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 from robomarl.lab.prove.worst.jobs import TOLERANCE_M, Found, Hunt
 
 TEAM = 4
-"""So many robots or more are a team."""
+"""Minimum number of robots of a team."""
 
 
 def figures(hunt: Hunt, found: dict[float, list[Found]]) -> dict[str, Any]:

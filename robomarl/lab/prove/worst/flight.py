@@ -18,12 +18,12 @@ STATE = 15
 
 
 class Outcome(NamedTuple):
-    """Of E episodes, [E] each."""
+    """Outcome of E episodes, [E] each."""
 
     least_m: np.ndarray
     """Least distance between two centres, in continuous time; inf for one robot."""
     scaled_m: np.ndarray
-    """The same in the metric of the separation."""
+    """Least distance between two centres in the metric of the separation."""
     outside_m: np.ndarray
     """How far a centre was outside of the arena; -inf without one."""
     at_s: np.ndarray
@@ -36,7 +36,7 @@ class Radio:
     """The messages of E teams of N, and how old the newest is that each has."""
 
     def __init__(self, words: Words, lead: tuple[int, int]) -> None:
-        """Nobody has sent anything."""
+        """Start before any message has been sent."""
         episodes, count = lead
         self._period_s, self._tick = words.period_s, 0
         self._sent = np.zeros((int(2 * words.vehicle.safety.max_age_s / words.period_s) + 2, *lead, STATE))
@@ -46,7 +46,7 @@ class Radio:
         self._team = np.arange(episodes)[:, None, None]
 
     def send(self, own: Own, plan: Plan, silent: np.ndarray) -> None:
-        """Everybody's message of this period but that of those who are `silent` [E, N]; the next one begins."""
+        """Send the messages of all robots that are not `silent` [E, N] in this period; the next period begins."""
         slot = self._tick % len(self._sent)
         before = (self._tick - 1) % len(self._sent)
         quiet = silent[..., None]
@@ -56,7 +56,7 @@ class Radio:
         self._tick += 1
 
     def receive(self, want_ticks: np.ndarray) -> Heard:
-        """What everybody has; `want_ticks` [E, N] is the largest age that the attack lets them have."""
+        """Return the messages that each robot has; `want_ticks` [E, N] is the largest age that the attack permits."""
         most = min(len(self._sent) - 1, max(self._tick, 1))
         self._age = np.clip(np.minimum(self._age + 1, want_ticks[..., None]), 1, most)
         slot = (self._tick - self._age) % len(self._sent)
@@ -121,7 +121,7 @@ class Flight:
             self.watch.add(self.robots.move(accel * steer.flat, piece.seconds), self.time_s)
 
     def _estimate(self, aim: Aim) -> Own:
-        """What the robots think of themselves: the error is that of the point that is commanded."""
+        """Return the robots' estimates of their own states; the error is that of the commanded point."""
         steer, robots, words = self.steering, self.robots, self.words
         pos = robots.centre + steer.error("pos", words.position_error_m, aim, self.time_s)
         turn, zero = robots.turn_rad_s, np.zeros(self.lead)
@@ -138,7 +138,9 @@ class Flight:
         return LocalView(own, heard, NothingSensed(), Goal(zero, one), np.zeros(self.lead, int), when)
 
     def _restart(self, aim: Aim, heard: Heard) -> None:
-        """The filter's memory anew; what was sent is known, and mates are heard: no robot is activated without."""
+        """Restart filter memories, sent commands excepted, if all teammates are received: no robot is activated
+        otherwise.
+        """
         c, now = self.steering.c, self.time_s
         first = np.isinf(self._restarted) & ((aim.gap_m < c["restart_m"]) | (now >= c["restart_s"]))
         every = c["restart_every_s"]
@@ -159,7 +161,7 @@ class Flight:
         return (self._blind >= 0) & (self._blind < ticks) & (self._last_own is not None)
 
     def outcome(self, ticks: int) -> Outcome:
-        """Of the episodes so far."""
+        """Return the outcome of the episodes so far."""
         w = self.watch
         return Outcome(w.least_m, w.scaled_m, w.outside_m, w.at_s, self._fell / max(ticks, 1))
 
@@ -198,10 +200,10 @@ def fly(
 
     Args:
         words: the plant's bounds.
-        safety: the filter, which has the vehicle file's.
-        attack: what is done.
+        safety: the filter, which has the vehicle file's bounds.
+        attack: the attacks.
         seconds: length of the episodes.
-        tell: shown the flight after every period.
+        tell: called with the flight after every period.
     """
     flight, ticks = Flight(words, safety, attack), round(seconds / words.period_s)
     for _ in range(ticks):
@@ -212,7 +214,7 @@ def fly(
 
 
 def _with(mask: np.ndarray, part: Any, whole: Any) -> Any:
-    """`whole`, with `part` for those robots [E, N] that the mask says, one after the other; through nested tuples."""
+    """Return `whole` with `part` in order at the robots [E, N] that the mask selects; through nested tuples."""
     if isinstance(whole, tuple):
         return type(whole)(*(_with(mask, a, b) for a, b in zip(part, whole, strict=True)))
     both = np.array(whole)

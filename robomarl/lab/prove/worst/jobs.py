@@ -1,4 +1,4 @@
-"""A batch of attacks, by what it is made from: one job of one process."""
+"""A batch of attacks, described by its inputs: one job of one process."""
 
 import dataclasses
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ Kind = Literal["pair", "wall", "team"]
 TOLERANCE_M = 0.02
 """Nearer than the kept distance by more is counted."""
 LONGEST_S = 6.0
-"""Of an episode of a search, which mixes attacks of several lengths."""
+"""Longest episode [s] of a search, which mixes attacks of several lengths."""
 
 
 @dataclass(frozen=True)
@@ -30,18 +30,18 @@ class Hunt:
     vehicle: AnyVehicle
     period_s: float
     mode: Mode = "qp"
-    """Of the filter."""
+    """Mode of the filter."""
     seed: int = 0
     episodes: int = 20_000
-    """Of two robots, at the declared bounds."""
+    """Number of episodes of two robots, at the declared bounds."""
     team_episodes: int = 500
-    """Of four to eight."""
+    """Number of episodes of four to eight robots."""
     scales: tuple[float, ...] = ()
-    """Of the bounds; empty: 1, then up until the first contact, or down to the last."""
+    """Scales of the bounds; empty: 1, then up until the first contact, or down to the last."""
 
 
 class Start(NamedTuple):
-    """From what a search begins."""
+    """Start of a search."""
 
     table: np.ndarray
     """[N, columns]"""
@@ -59,30 +59,30 @@ class Job:
     kind: Kind
     families: tuple[str, ...]
     number: int
-    """Tells jobs of the same kind apart."""
+    """Number that distinguishes jobs of one kind."""
     episodes: int
-    """Of each family."""
+    """Number of episodes of each family."""
     count: int = 2
     """Robots."""
     start: tuple[Start, ...] = field(default=(), repr=False)
-    """Of a search."""
+    """Starts of a search."""
     stages: int = 1
 
     @property
     def seed(self) -> list[int]:
-        """Of everything that it draws."""
+        """Return the seed of everything that the job draws."""
         kind = ("pair", "wall", "team").index(self.kind)
         return [self.hunt.seed, round(self.scale * 1000), kind, int(bool(self.start)), self.number, self.count]
 
     @property
     def key(self) -> str:
-        """Of this job among all of its hunt."""
+        """Return the key of this job among all jobs of its hunt."""
         return " ".join(map(str, self.seed))
 
 
 @dataclass(frozen=True)
 class Found:
-    """What a job found."""
+    """Result of a job for one family."""
 
     scale: float
     kind: Kind
@@ -105,13 +105,13 @@ class Found:
 
 
 def plain_of(found: Found) -> dict[str, Any]:
-    """As JSON has it, with every digit."""
+    """Return the result as JSON data, with every digit."""
     start = found.start and found.start._replace(table=found.start.table.tolist())._asdict()
     return {**{f.name: getattr(found, f.name) for f in dataclasses.fields(found)}, "start": start}
 
 
 def found_of(plain: dict[str, Any]) -> Found:
-    """From `plain_of`."""
+    """Return the result from the JSON data of `plain_of`."""
     start = plain["start"] and Start(**{**plain["start"], "table": np.array(plain["start"]["table"])})
     return Found(**{**plain, "start": start})
 
@@ -125,7 +125,7 @@ def words_of(hunt: Hunt, kind: Kind, scale: float, count: int) -> Words:
 
 
 def filter_of(hunt: Hunt, words: Words, count: int) -> SafetyFilter:
-    """The filter, which is told the vehicle file's bounds whatever the plant does."""
+    """Return the filter, which assumes the vehicle file's bounds for every plant."""
     return SafetyFilter(from_vehicle(hunt.vehicle, hunt.period_s, words.arena, count - 1), hunt.mode)
 
 
@@ -169,7 +169,7 @@ def _searched(job: Job, words: Words, safety: SafetyFilter, random: np.random.Ge
 
 
 def episodes_of_stage(searches: int) -> int:
-    """How many episodes a stage of so many searches takes."""
+    """Return the number of episodes of a stage with this number of searches."""
     return searches * POPULATION * GENERATIONS
 
 
@@ -184,7 +184,7 @@ class _Tally:
         self._start: Start | None = None
 
     def add(self, attack: Attack, outcome: Outcome) -> np.ndarray:
-        """A batch; returns what is to become small, [E]."""
+        """Add a batch; return the values [E] that a search minimizes."""
         kept = self._words.vehicle.safety.separation_m
         touch, out = outcome.least_m < self._words.contact_m, outcome.outside_m > 0
         below = outcome.scaled_m < kept - TOLERANCE_M
@@ -237,7 +237,7 @@ class _Tally:
 
 
 def fly_again(hunt: Hunt, worst: dict[str, Any]) -> Outcome:
-    """An episode once more, from what was written of it."""
+    """Fly an episode again, from its record."""
     words = words_of(hunt, worst["kind"], worst["scale"], worst["count"])
     attack = read_attack(worst["attack"], worst["count"])
     return fly(words, filter_of(hunt, words, worst["count"]), attack, worst["seconds"])

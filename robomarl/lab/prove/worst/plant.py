@@ -1,7 +1,8 @@
-"""The robots, their actuators and what touches: an own plant, exact in time. Numpy.
+"""The robots, their actuators and their contacts: a separate plant, exact in time. Numpy.
 
-Between two instants at which anything may change, accelerations are constant, so that positions are parabolas and the
-closest approach of two robots is found on them, not on samples.
+Between two instants at which anything may change, accelerations are constant. Positions are
+therefore parabolas, and the closest approach of two robots is found on these parabolas, not on
+samples.
 """
 
 import math
@@ -30,7 +31,7 @@ def unit(a: np.ndarray) -> np.ndarray:
 
 
 class Piece(NamedTuple):
-    """Part of a period within which the same commands may be in force."""
+    """Part of a period with one set of commands that may be in force."""
 
     seconds: float
     newest: int
@@ -91,19 +92,19 @@ class Actuators:
 
     @property
     def newest(self) -> np.ndarray:
-        """[E, N, 3] what was sent last."""
+        """Return the last commands sent, [E, N, 3]."""
         return self._sent[0]
 
 
 class Robots:
-    """E teams of N: what is commanded are points, whose acceleration is the command and the errors.
+    """E teams of N robots: the commanded points accelerate by the command and the errors.
 
-    A differential drive's centre trails the point by `ahead_m` against its heading; from the point's velocity V
-    follow its speed V . e and its yaw rate V . e' / ahead_m (e the heading, e' across it).
+    A differential drive's centre trails the point by `ahead_m` against its heading; from the point's
+    velocity V follow its speed V . e and its yaw rate V . e' / ahead_m (e the heading, e' across it).
     """
 
     def __init__(self, words: Words, pos: np.ndarray, heading_rad: np.ndarray) -> None:
-        """At rest, the centres [E, N, 3] there."""
+        """Start at rest, with the centres at `pos` [E, N, 3]."""
         self.words, self.angle = words, np.array(heading_rad)
         self.pos = pos + words.ahead_m * self.heading
         """[E, N, 3] of the points."""
@@ -127,7 +128,7 @@ class Robots:
 
     @property
     def centre(self) -> np.ndarray:
-        """[E, N, 3] what must not touch."""
+        """Return the centres [E, N, 3], which must not touch."""
         return self.pos - self.words.ahead_m * self.heading if self.words.ahead_m else self.pos
 
     def move(self, accel: np.ndarray, seconds: float) -> "Way":
@@ -160,7 +161,7 @@ class Way(NamedTuple):
         return Way(start, vel, accel, self.seconds)
 
     def times(self, factor: np.ndarray) -> "Way":
-        """In scaled axes."""
+        """Return the path in scaled axes."""
         return Way(self.start * factor, self.vel * factor, self.accel * factor, self.seconds)
 
     @property

@@ -1,7 +1,7 @@
-"""CMA-ES over the numbers of attacks: it starts from the structured ones that came nearest. Needs `cmaes`.
+"""CMA-ES over the numbers of attacks, from the structured attacks that came nearest. Needs `cmaes`.
 
-Many small searches run side by side, each in a few of the columns at a time: a whole population of all of them is one
-batch of episodes.
+Many small searches run side by side, each in a few of the columns at a time: the whole populations
+of all searches are one batch of episodes.
 """
 
 import warnings
@@ -19,18 +19,18 @@ AT_ONCE = 12
 """Columns that a stage of a search moves in."""
 POPULATION = 16
 GENERATIONS = 8
-"""Of a stage; then other columns are drawn."""
+"""Generations of a stage; the next stage draws other columns."""
 STEP = 0.25
 """First standard deviation, as a share of a column's range."""
 STARTS = [i for i, column in enumerate(COLUMNS) if column.name.startswith("start_") or column.name == "heading_rad"]
 _RANGE = HIGH - LOW
 
 Clearance = Callable[[Attack], np.ndarray]
-"""Flies attacks; returns [E] what is to become small."""
+"""Function that flies attacks and returns the values [E] to minimize."""
 
 
 class Best(NamedTuple):
-    """What the searches have come to."""
+    """Best results of the searches."""
 
     values: np.ndarray
     """[S, N, columns]"""
@@ -106,5 +106,5 @@ class _Stage:
         return repaired(self._words, tables)
 
     def tell(self, clearance_m: np.ndarray) -> None:
-        """What came of them, [POPULATION]."""
+        """Report the clearances [m] of the flown attacks, [POPULATION], to CMA-ES."""
         self._cma.tell([(p, float(c)) for p, c in zip(self._points, clearance_m, strict=True)])

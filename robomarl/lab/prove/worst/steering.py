@@ -1,4 +1,4 @@
-"""What an attack does at one instant: it sees the truth, and directs everything along the line to its target. Numpy."""
+"""Actions of an attack at one instant: it sees the truth, and acts along the line to its target. Numpy."""
 
 from typing import NamedTuple
 
@@ -23,7 +23,7 @@ class Aim(NamedTuple):
     side: np.ndarray
     """[E, N, 3] across it."""
     gap_m: np.ndarray
-    """[E, N] what is left of the distance, in the metric of the separation."""
+    """[E, N] remaining distance [m], in the metric of the separation."""
     brakes: np.ndarray
     """[E, N] bool: the newest command is away from the target, and the robot moves towards it."""
 
@@ -110,7 +110,7 @@ class Steering:
         return np.where((wave > 0) & arrives, 1, want).astype(int)
 
     def nominal(self, aim: Aim, robots: Robots, time_s: float) -> np.ndarray:
-        """[E, N, 3] what the policy asks for."""
+        """Return the nominal commands [E, N, 3] of the attack."""
         c, top = self.c, self.words.vehicle.limits.speed_m_s
         near = aim.gap_m < c["near_m"]
         push, tangent, along = (

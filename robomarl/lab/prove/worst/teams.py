@@ -1,4 +1,4 @@
-"""Structured attacks of three to eight robots, most of them in a room with walls."""
+"""Structured attacks of three to eight robots, mostly in a room with walls."""
 
 from collections.abc import Callable
 
@@ -69,7 +69,7 @@ def corner(random: Random, words: Words, attack: Attack) -> None:
 
 
 def converge(random: Random, words: Words, attack: Attack) -> None:
-    """From a ring to its middle, all at once."""
+    """Fly from a ring to its middle, all robots at once."""
     episodes, count = attack.values.shape[:2]
     turn = 2 * np.pi * (np.arange(count) / count + random.random((episodes, 1)))
     out = np.stack([np.cos(turn), np.sin(turn), 0 * turn], -1)
@@ -82,7 +82,7 @@ def converge(random: Random, words: Words, attack: Attack) -> None:
 
 
 def squeeze(random: Random, words: Words, attack: Attack) -> None:
-    """A line from both sides towards the one in the middle, who stays or flees from one of them."""
+    """Close in from both sides of a line on the middle robot, which stays, flees its nearest teammate, or flies at it."""
     _line(random, words, attack)
     count = attack.values.shape[1]
     attack.put(target=float(count // 2), push_a=FULL, push_b=FULL)
@@ -92,7 +92,7 @@ def squeeze(random: Random, words: Words, attack: Attack) -> None:
 
 
 def queue(random: Random, words: Words, attack: Attack) -> None:
-    """One behind the other; the first stops, or turns round."""
+    """Line up robots behind each other; the first stops, or turns round."""
     _line(random, words, attack)
     episodes, count = attack.values.shape[:2]
     attack.put(along_a=FULL, along_b=FULL)

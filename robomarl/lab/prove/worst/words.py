@@ -1,4 +1,4 @@
-"""What a vehicle file declares, in numbers that a plant can be driven to."""
+"""Declared bounds of a vehicle file, as numbers to which a plant can be driven."""
 
 import dataclasses
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ REST_ROOM_M = 0.4
 
 @dataclass(frozen=True)
 class Words:
-    """Bounds of one type of vehicle, and what counts as failure."""
+    """Bounds of one type of vehicle, and the limits that define failure."""
 
     vehicle: AnyVehicle
     period_s: float
@@ -40,7 +40,7 @@ class Words:
 
     @property
     def ahead_m(self) -> float:
-        """From a differential drive's centre to the point that is commanded; 0 for everybody else."""
+        """Return the distance [m] from a differential drive's centre to the commanded point; 0 for all other vehicles."""
         return self.vehicle.drive.look_ahead_m if isinstance(self.vehicle, DifferentialDrive) else 0.0
 
     @property
@@ -55,7 +55,7 @@ class Words:
 
     @property
     def apart_m(self) -> float:
-        """Least distance at the start between those who are commanded, in the metric of the separation."""
+        """Return the least distance [m] at the start between commanded points, in the metric of the separation."""
         return self.vehicle.safety.separation_m + 2 * self.ahead_m + REST_ROOM_M
 
     @property

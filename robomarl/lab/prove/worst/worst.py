@@ -1,7 +1,7 @@
 """`prove --worst`: structured attacks, then a search, at rising scales of all declared bounds.
 
-The robustness factor of a vehicle file is the scale at which the first contact is found. A figure of a campaign: who
-searches longer may find less.
+The robustness factor of a vehicle file is the scale at which the first contact is found. It is a
+figure of a campaign: a longer search may find a smaller factor.
 """
 
 import dataclasses
@@ -31,13 +31,13 @@ from robomarl.lab.prove.worst.teams import TEAMS
 UP, DOWN = tuple(i / 10 for i in range(11, 21)), tuple(i / 10 for i in range(9, 0, -1))
 SEARCH_SHARE = 0.3
 WALL_SHARE = 0.2
-"""Of the episodes of two robots, beside them."""
+"""Number of wall episodes, flown in addition, as a fraction of the episodes of two robots."""
 ELSEWHERE = 0.1
 """Share of the budget that is flown at each other scale."""
 LEAST = 2000
 """Episodes of two robots at another scale, if the budget has as many."""
 ROBOTS = 4096
-"""In a batch, at most about."""
+"""Approximate maximum number of robots in a batch."""
 SEARCHES, STAGES = 24, 6
 """Searches side by side, and how long each goes on."""
 PINNED_SHARE = 0.2
@@ -55,14 +55,14 @@ def hunt_down(
     plan: Callable[[float, int], object] | None = None,
     ledger: Ledger | None = None,
 ) -> dict[str, Any]:
-    """Attack at one scale after the other.
+    """Attack at one scale after another.
 
     Args:
-        hunt: what is attacked, and how long.
-        workers: processes; the figures don't depend on them.
-        progress: told how many more episodes have been flown.
-        plan: told each scale, and how many episodes it takes.
-        ledger: of what has been flown before; gets what is flown now.
+        hunt: target and length of the attacks.
+        workers: processes; the figures don't depend on their number.
+        progress: called with the number of additional episodes flown.
+        plan: called with each scale and its number of episodes.
+        ledger: record of earlier jobs; receives the jobs flown now.
 
     Returns:
         The figures, by the names of `robomarl prove --worst --json`.
@@ -108,7 +108,7 @@ def _touched(found: Iterable[Found]) -> bool:
 
 
 def _attack(hunt: Hunt, scale: float, budget: tuple[int, int], run: Run, tell: Tell) -> Iterator[Found]:
-    """The structured attacks, then searches from the worst of them."""
+    """Yield the results of the structured attacks, then of searches from the worst attacks."""
     first: list[Found] = []
     for found in run(structured(hunt, scale, budget)):
         tell(sum(f.episodes for f in found))
@@ -189,7 +189,7 @@ def _diverse(starts: list[Start]) -> list[Start]:
 
 
 def _known_first(ledger: Ledger, fly: Run, jobs: list[Job]) -> Iterator[list[Found]]:
-    """In the order of the jobs; only those that the ledger does not have are flown."""
+    """Yield the results in the order of the jobs; only jobs that are not in the ledger are flown."""
     flown = iter(fly([job for job in jobs if job.key not in ledger.records]))
     for job in jobs:
         if (plain := ledger.records.get(job.key)) is None:
@@ -215,7 +215,7 @@ class _One:
 
 
 class _Many:
-    """Jobs in several; what they find comes in the order of the jobs, so that the figures are the same."""
+    """Jobs in several processes; their results come in the order of the jobs, so the figures do not change."""
 
     def __init__(self, workers: int) -> None:
         self._pool = multiprocessing.get_context("spawn").Pool(workers)

@@ -1,9 +1,10 @@
 """`vmap_last`: `jax.vmap` that keeps the batch the last axis of every array, all the way through.
 
-A processor works on eight numbers at once where they lie side by side. `jax.vmap` lets them: its batch is the first
-axis, and the last ones have two to ten elements, coordinates, team-mates. So the program of one team is
-traced, and evaluated again operation by operation, each with one more axis at the end. Sums over a few elements are
-written out, as XLA makes no such loop of them. What has no rule here is what `jax.vmap` makes of it.
+A processor works on eight numbers at once if they lie side by side. `jax.vmap` prevents this: its
+batch is the first axis, and the last axes have two to ten elements (coordinates, teammates). So the
+program of one team is traced, and evaluated again operation by operation, each with one more axis
+at the end. Sums over a few elements are written out, because XLA makes no such loop from them.
+Operations without a rule here go through `jax.vmap`.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +18,7 @@ from jax.extend.core import ClosedJaxpr, JaxprEqn, Literal
 
 Tree = TypeVar("Tree")
 FEW = 24
-"""Up to so many elements are summed one after the other."""
+"""Largest number of elements that are summed one after another."""
 
 
 def to_last(tree: Tree) -> Tree:
@@ -46,19 +47,19 @@ def vmap_last(function: Callable[..., Tree]) -> Callable[..., Tree]:
 
 
 class _Value(NamedTuple):
-    """What a variable stands for."""
+    """Value of a variable."""
 
     array: Any
     many: bool
-    """Whether it has the batch as its last axis."""
+    """True if the batch is the last axis."""
 
 
 Rule = Callable[[int, JaxprEqn, Sequence[_Value]], list[Any]]
-"""(size of the batch, an operation, what it takes, with the batch somewhere) -> what it makes, [..., B] each."""
+"""(size of the batch, an operation, its inputs, some with the batch) -> its outputs, [..., B] each."""
 
 
 def _run(size: int, program: ClosedJaxpr, given: Sequence[_Value]) -> list[_Value]:
-    """What a program makes of values."""
+    """Return the outputs of a program for given values."""
     jaxpr = program.jaxpr
     known = dict(zip(jaxpr.constvars, [_Value(x, False) for x in program.consts], strict=True))
     known |= zip(jaxpr.invars, given, strict=True)
@@ -74,7 +75,7 @@ def _run(size: int, program: ClosedJaxpr, given: Sequence[_Value]) -> list[_Valu
 
 
 def _apply(size: int, equation: JaxprEqn, given: list[_Value]) -> list[_Value]:
-    """What one operation makes."""
+    """Return the outputs of one operation."""
     inner = [equation.params[name] for name in ("jaxpr", "call_jaxpr") if name in equation.params]
     if inner and equation.primitive.name in _CALLS:
         return _run(size, inner[0] if isinstance(inner[0], ClosedJaxpr) else ClosedJaxpr(inner[0], ()), given)
@@ -91,7 +92,7 @@ def _bound(equation: JaxprEqn, arrays: Sequence[Any], **changed: Any) -> list[An
 
 
 def _shape(equation: JaxprEqn) -> tuple[int, ...]:
-    """Of what the operation makes for one."""
+    """Return the shape of the operation's output for one batch element."""
     return equation.outvars[0].aval.shape  # type: ignore[attr-defined]
 
 
@@ -136,7 +137,7 @@ def _one_more(**parameters: Callable[[int, int], int]) -> Rule:
 
 
 def _folded(operation: Callable) -> Rule:
-    """A sum, or what is like one, over one axis with few elements after the other."""
+    """Return the rule of a sum or a similar reduction, over one axis with few elements after another."""
 
     def rule(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Any]:
         (array, _), axes = given[0], sorted(equation.params["axes"], reverse=True)
@@ -165,7 +166,7 @@ def _product(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Any
 
 
 def _gather(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Any]:
-    """Entries that are the same for the whole batch."""
+    """Gather entries at indices that are equal for the whole batch."""
     if given[1].many:
         return _by_vmap(size, equation, given)
     numbers, axis = equation.params["dimension_numbers"], len(_shape(equation))
@@ -175,7 +176,7 @@ def _gather(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Any]
 
 
 def _while(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Any]:
-    """Until the last of the batch is done; who is done before stays as it is."""
+    """Run until every batch element has finished. Finished elements keep their state."""
     p = equation.params
     first, second = p["cond_nconsts"], p["cond_nconsts"] + p["body_nconsts"]
     start = [_wide(size, value) for value in given[second:]]
@@ -209,7 +210,7 @@ def _scan(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Any]:
 
 
 def _scanned(params: dict[str, Any], given: Sequence[_Value]) -> Sequence[list[_Value]]:
-    """What a scan takes: what stays the same, what it begins with, what it goes along."""
+    """Split a scan's operands into constants, initial carry and scanned inputs."""
     if "ft_in" in params:  # from jax 0.11 on
         return [list(part) for part in params["ft_in"].update(list(given)).unpack()]
     first, second = params["num_consts"], params["num_consts"] + params["num_carry"]
@@ -217,7 +218,7 @@ def _scanned(params: dict[str, Any], given: Sequence[_Value]) -> Sequence[list[_
 
 
 def _own_slope(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Any]:
-    """A function with a derivative of its own: that is what `jax.vmap` makes of it."""
+    """Run a function with a custom derivative, which is computed through `jax.vmap`."""
     arrays, many = [value.array for value in given], [value.many for value in given]
     values = lambda arrays: [_Value(*pair) for pair in zip(arrays, many, strict=True)]  # noqa: E731
 

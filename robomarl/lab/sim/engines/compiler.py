@@ -1,4 +1,4 @@
-"""How XLA compiles what is simulated and trained on a CPU."""
+"""XLA's compiler options for simulation and training on a CPU."""
 
 import os
 from typing import Any, TypeVar
@@ -10,7 +10,7 @@ from robomarl.core.paths import cache_dir
 
 OPTION = "--xla_backend_extra_options"
 SHARED = f"{OPTION}=xla_cpu_use_multi_output_fusion"
-"""One loop may have several results; by default XLA works out what they have in common once for each of them."""
+"""Flag that lets one loop have several results; by default XLA recomputes their common parts for each result."""
 
 IN_HASTE: dict[str, Any] = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}
 """Options of a program that runs a single time: its compiler takes a fifth of the time."""
@@ -28,11 +28,13 @@ def share_results() -> None:
 
 
 def keep_compiled(shares: bool = True) -> None:
-    """Keep compiled programs between runs, so that the second starts at once; where JAX's variable says, if set.
+    """Keep compiled programs between runs, so that the second starts at once; in the folder of JAX's
+    variable, if set.
 
     Args:
-        shares: before the first program, tell the compiler to make what several results share once (`share_results`).
-            Of SHAC's gradient through `swap_4`, and of games, it aborts the process so (symbolic_map.cc, jaxlib 0.9.2).
+        shares: before the first program, let the compiler compute shared parts of several results once
+            (`share_results`). The compiler then aborts the process on SHAC's gradient through `swap_4`,
+            and on games (symbolic_map.cc, jaxlib 0.9.2).
     """
     import jax
 
@@ -65,7 +67,7 @@ T = TypeVar("T")
 
 
 def settle(values: T) -> T:
-    """Keeps XLA from working out what several results share once for each of them, or number by number."""
+    """Keep XLA from recomputing shared parts once for each of several results, or number by number."""
     if namespace(*_leaves(values)) is np:
         return values
     import jax

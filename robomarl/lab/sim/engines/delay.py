@@ -17,15 +17,16 @@ class Delayed(Protocol):
 
     @property
     def hidden(self) -> Any:
-        """What was drawn for the episode; `delay_substeps` [..., N] of it is read."""
+        """Return the parameters drawn for the episode, of which `delay_substeps` [..., N] is read."""
         ...
 
 
 def command_in_force(world: Delayed, substep: Array, substeps: int) -> tuple[Array, ...]:
-    """Components of the command that the low-level controller holds in a sub-step, [..., N] each.
+    """Return the components of the command that the low-level controller holds in a sub-step, [..., N]
+    each.
 
-    `substep` counts from the latest decision; a robot whose delay is d sub-steps acts on the newest command
-    from sub-step d on, before that on the one before, and so on.
+    `substep` counts from the latest decision. A robot with a delay of d sub-steps acts on the newest
+    command from sub-step d on, before that on the one before, and so on.
     """
     xp = namespace(world.hidden.delay_substeps)
     parts = [tuple(c[..., i] for i in range(c.shape[-1])) for c in world.queue]

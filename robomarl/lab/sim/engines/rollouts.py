@@ -14,8 +14,9 @@ _STATE = int(mujoco.mjtState.mjSTATE_FULLPHYSICS)
 class Rollouts:
     """E simulations; write `state` and `input`, call `step`, read `state` and `sensed`.
 
-    `state` is [E, S] full physics (time first), `input` [E, steps, C] what acts in each of MuJoCo's steps,
-    `sensed` [E, steps, D] the sensors after each. `models` may be replaced by E models of the same shape.
+    `state` is [E, S] full physics (time first), `input` [E, steps, C] the inputs in each of MuJoCo's
+    steps, `sensed` [E, steps, D] the sensors after each. `models` may be replaced by E models of equal
+    shape.
     """
 
     def __init__(

@@ -12,7 +12,7 @@ from robomarl.lab.sim.interfaces import robot_names
 from robomarl.lab.sim.wrappers import UnitActions, check_unit
 
 Values = dict[str, Any]
-"""By robot."""
+"""Values by robot name."""
 
 
 class PettingZooTeam(ParallelEnv):
@@ -39,15 +39,15 @@ class PettingZooTeam(ParallelEnv):
         self._actions = {name: Box(-1.0, 1.0, (env.action_size,), np.float32) for name in self.possible_agents}
 
     def observation_space(self, agent: str) -> Any:
-        """A `gymnasium.spaces.Box`, the same object each time."""
+        """Return a `gymnasium.spaces.Box`, one object for all calls."""
         return self._observations[agent]
 
     def action_space(self, agent: str) -> Any:
-        """A `gymnasium.spaces.Box`, the same object each time."""
+        """Return a `gymnasium.spaces.Box`, one object for all calls."""
         return self._actions[agent]
 
     def reset(self, seed: int | None = None, options: Values | None = None) -> tuple[Values, Values]:
-        """A new episode; the same one for the same seed. There are no options."""
+        """Start a new episode; equal seeds start equal episodes. There are no options."""
         if seed is not None:
             self._key = jax.random.key(seed)
         self._key, key = jax.random.split(self._key)

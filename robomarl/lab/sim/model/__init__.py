@@ -1,4 +1,4 @@
-"""Kinds of team that are said by a few array-generic functions; environments, engines and checks are made of them."""
+"""Kinds of team defined by a few array-generic functions, from which environments, engines and checks are built."""
 
 from robomarl.lab.sim.model.accelerated import accelerated
 from robomarl.lab.sim.model.model import Model, Mujoco

@@ -7,10 +7,11 @@ from robomarl.core.spec import NOT_COMMANDED, ActionField, ActionSpec
 
 
 def accelerated(scenario: Any) -> ActionSpec:
-    """Acceleration in the world [m/s^2] and yaw rate [rad/s], within the limits of the scenario's vehicle.
+    """Return the action: acceleration in the world [m/s^2] and yaw rate [rad/s], within the scenario's
+    vehicle limits.
 
-    What its file does not allow, as the height of a ground robot, has the range `NOT_COMMANDED`; so has the yaw rate
-    of a differential drive, which turns as its wheels do.
+    Elements that the vehicle file does not allow, such as the height of a ground robot, have the range
+    `NOT_COMMANDED`. So has the yaw rate of a differential drive, which turns with its wheels.
     """
     vehicle = scenario.vehicle_config
     limits, turns = vehicle.limits, not isinstance(vehicle, DifferentialDrive)

@@ -19,7 +19,7 @@ class ModelSim(BatchSim[TeamWorld]):
         self.model = model
 
     def views(self) -> LocalView:
-        """What every robot may know now, [E, N, ...]."""
+        """Return the current view of every robot, [E, N, ...]."""
         return self.model.views(self.scenario, self.world)
 
     def _start(self) -> TeamWorld:

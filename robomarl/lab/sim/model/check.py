@@ -12,7 +12,7 @@ from robomarl.lab.sim.model.world import TeamWorld
 from robomarl.lab.sim.probe import CheckTrial, Probe
 
 HOLD_S = 0.3
-"""Commands are held for so long."""
+"""Time [s] for which commands are held."""
 
 
 def probe_of(model: Model) -> Probe:
@@ -40,5 +40,5 @@ def probe_of(model: Model) -> Probe:
 
 
 def seen(world: TeamWorld) -> tuple[np.ndarray, np.ndarray]:
-    """Where the robots are [E, N, 3], and how they are turned [E, N, 4]."""
+    """Return the positions [E, N, 3] and attitudes [E, N, 4] of the robots."""
     return world.pos_m, world.quat_wxyz.astype(float)

@@ -16,7 +16,7 @@ from robomarl.lab.sim.random_bits import seed_words
 
 
 class ModelEnv(AgentsEnv):
-    """One team; shapes and metrics as of the other environments, see `robomarl.domains.flight.lab.env`."""
+    """One team; shapes and metrics as in `robomarl.domains.flight.lab.env`."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class ModelEnv(AgentsEnv):
         return self.first(world, seed_words(key), jnp.zeros((), bool), self._filter.init((self.num_agents,)))
 
     def decide(self, episode: EpisodeState, action: jax.Array, draws: jax.Array) -> tuple[TeamWorld, jax.Array, Any]:
-        """Behind the filter, if there is one; what it commits to goes out with the state."""
+        """Decide behind the filter, if there is one; the filter's plan is sent with the state."""
         views = self.views(episode.world)
         if self.law and action.shape[-1] == self.action.size:
             seen = self.law.observation.observe((), views)[1]
@@ -68,7 +68,7 @@ class ModelEnv(AgentsEnv):
         return self.model.advance(self.scenario, episode.world, command, draws, plan), command, safety
 
     def terms(self, before: TeamWorld, after: TeamWorld, command: jax.Array) -> dict[str, jax.Array]:
-        """As the model says."""
+        """Return the reward terms of the model."""
         return self.model.terms(self.scenario, before, after)
 
     def outcome(self, episode: EpisodeState, world: TeamWorld) -> StepOutcome:
@@ -81,11 +81,13 @@ class ModelEnv(AgentsEnv):
         return self.model.advance(self.scenario, world, command, draws)
 
     def views(self, world: TeamWorld) -> LocalView:
-        """What every robot may know, [N, ...]."""
+        """Return the view of every robot, [N, ...]."""
         return self.model.views(self.scenario, world)
 
     def privileged(self, state: State) -> jax.Array:
-        """[N, P]: everybody's place, velocity and goal, seen from each robot, what it observes, and the time left."""
+        """Return [N, P]: each robot's observation, all robots' positions, velocities and goals seen from it, and the
+        time left.
+        """
         world: TeamWorld = state.pipeline_state.world  # type: ignore[union-attr]
         away = world.pos_m[None] - world.pos_m[:, None]
         others = jnp.concatenate([away, away * 0 + world.vel_m_s[None], away + (world.goal_m - world.pos_m)[None]], -1)

@@ -1,4 +1,4 @@
-"""`Model`: what a kind of team has to say of itself so that it can be trained, checked, evaluated and rehearsed."""
+"""`Model`: definition of a kind of team, sufficient to train, check, evaluate and rehearse it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ def nothing(scenario: Any, world: TeamWorld) -> tuple:
 
 @dataclass(frozen=True)
 class Mujoco:
-    """The same team in MuJoCo: what moves, in its joints."""
+    """The team in MuJoCo: its moving parts as joints."""
 
     xml: str
     """The model, without activations; its time step is the scenario's."""
     joints: Callable[[TeamWorld], tuple[Array, Array]]
     """World [E, ...] -> qpos [E, Q], qvel [E, V]."""
     moved: Callable[[TeamWorld, Array, Array], TeamWorld]
-    """(world, qpos [E, Q], qvel [E, V]) -> the world with what moves from there."""
+    """(world, qpos [E, Q], qvel [E, V]) -> the world with its moving parts from qpos and qvel."""
     control: Callable[[TeamWorld, Array], Array]
     """(world, command [E, N, A]) -> ctrl [E, U]."""
 
@@ -38,54 +38,57 @@ class Model:
     """Every function is array-generic: NumPy or JAX, any leading axes `...`; S is the domain's scenario."""
 
     observation: Callable[[Any], ObservationSpec]
-    """S -> what a robot's policy sees."""
+    """S -> observation of a robot's policy."""
     action: Callable[[Any], ActionSpec]
-    """S -> what it commands; commands are clipped to its limits."""
+    """S -> command of a robot; commands are clipped to its limits."""
     start: Callable[[Any, Array], TeamWorld]
     """(S, draws [..., N, D]) -> the start of an episode; see `placed`."""
     move: Callable[[Any, TeamWorld, Array, Array], TeamWorld]
-    """(S, world, command [..., N, A], draws [..., N, D]) -> the same with what moves one decision later."""
+    """(S, world, command [..., N, A], draws [..., N, D]) -> the world with its moving parts one decision later."""
     reward_terms: Callable[[Any, TeamWorld, TeamWorld], dict[str, Array]]
     """(S, world before, world after) -> named terms per second, [..., N] each."""
     weights: Callable[[Any], dict[str, float]]
     """S -> the weight of every term; `contact` is there by itself, 1 for robots that touch."""
     succeeded: Callable[[Any, TeamWorld], Array]
-    """[...] bool: the team has done what it is for."""
+    """[...] bool: True if the team has done its task."""
     failed: Callable[[Any, TeamWorld], Array] = lambda scenario, world: world.step < 0
     """[...] bool: the episode ends, besides by robots that touch."""
     sensed: Callable[[Any, TeamWorld], tuple] = nothing
-    """What robots sense beyond themselves, a NamedTuple of arrays [..., N, ...]."""
+    """Data that robots sense beyond themselves, a NamedTuple of arrays [..., N, ...]."""
     messages: Callable[[Any, TeamWorld, float], dict[str, Any]] = lambda scenario, world, stamp_s: {}
-    """(S, world of one team, stamp [s]) -> what the simulator says of that, by the name of a shared topic."""
+    """(S, world of one team, stamp [s]) -> messages of the simulator about the world, by the name of a shared topic."""
     mujoco: Callable[[Any], Mujoco] | None = None
     """None: there is one engine, `fast`."""
     law: Callable[[Any], FirstLaw | None] = lambda scenario: None
-    """S -> what makes the first elements of the action where the policy learns the others only; its observation is
-    what the policy's begins with, without histories."""
+    """S -> controller of the first elements of the action, if the policy learns only the remaining ones. Its
+    observation is the first part of the policy's, without histories.
+    """
     not_modelled: tuple[str, ...] = ()
     """Sections and dotted keys of vehicle files that no engine knows, as `("body.mass_kg", "rotors")`: the vehicle
-    follows its commands whatever they are. `robomarl check` fails for others that no engine knows."""
+    follows its commands regardless of their values. `robomarl check` fails for all further keys that no engine
+    knows.
+    """
     role: Callable[[Any], tuple[int, ...]] = lambda scenario: (0,) * scenario.count
-    """S -> `LocalView.role` of each robot by its index; `FieldTask.role` says the same on robots."""
+    """S -> `LocalView.role` of each robot by its index; `FieldTask.role` gives these roles on robots."""
     num_draws: int = 6
     """D, uniform random numbers in [0, 1) of each robot, at the start and at each decision."""
 
     def advance(
         self, scenario: Any, world: TeamWorld, command: Array, draws: Array, plan: Plan | None = None
     ) -> TeamWorld:
-        """One decision of the whole team on the engine `fast`.
+        """Advance the whole team by one decision on the engine `fast`.
 
         Args:
             scenario: fixed numbers.
             world: the state before.
             command: [..., N, A], clipped to the limits of `action`.
             draws: [..., N, D].
-            plan: [..., N, 3] each, what the filters committed to; None: they say that they brake at once.
+            plan: [..., N, 3] each, plans of the filters; None: the robots send plans that brake at once.
         """
         return self.completed(scenario, world, self.move(scenario, world, self.clipped(scenario, command), draws), plan)
 
     def clipped(self, scenario: Any, command: Array) -> Array:
-        """What is sent of a command [..., N, A], within its limits."""
+        """Return the elements of a command [..., N, A] that are sent, within their limits."""
         xp, fields = namespace(command), self.action(scenario).sent
         command = command[..., : len(fields)]
         low, high = (xp.asarray([getattr(f, end) for f in fields], dtype=command.dtype) for end in ("low", "high"))
@@ -97,7 +100,7 @@ class Model:
         return after._replace(said=said, closest_m=gaps(before.pos_m, after.pos_m), step=before.step + 1)
 
     def views(self, scenario: Any, world: TeamWorld) -> LocalView:
-        """What every robot may know, [..., N, ...]."""
+        """Return the view of every robot, [..., N, ...]."""
         views = views_of(world, self.sensed(scenario, world), scenario.period_s)
         return views._replace(role=views.role + np.array(self.role(scenario), np.int32))
 
@@ -115,5 +118,5 @@ class Model:
         return {**self.reward_terms(scenario, before, after), "contact": contact}
 
     def weights_of(self, scenario: Any) -> dict[str, float]:
-        """With that of `contact`."""
+        """Return the weights of the terms, that of `contact` included."""
         return {"contact": -20.0, **self.weights(scenario)}

@@ -15,7 +15,7 @@ from robomarl.lab.sim.model.world import TeamWorld
 
 
 class MujocoSim(ModelSim):
-    """E teams; what a decision changes besides places and velocities is the model's own."""
+    """E teams; all changes by a decision, except those of places and velocities, are the model's own."""
 
     def __init__(self, model: Model, scenario: Any, num_envs: int, seed: int) -> None:
         """Compile the XML."""

@@ -1,4 +1,4 @@
-"""What stands in the arena and never moves: how far robots are from it."""
+"""Obstacles in the arena, which never move: the robots' distances to the nearest one."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`point_masses`: robots that are points of 1 kg without weight, in MuJoCo: what is commanded is their acceleration."""
+"""`point_masses`: robots as weightless points of 1 kg in MuJoCo; the command is their acceleration."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""`TeamScenario`: what every scenario of a `Model` says; a kind of team adds its sections to a subclass."""
+"""`TeamScenario`: common part of every scenario of a `Model`; a kind of team adds its sections to a subclass."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ class TeamScenario(Scenario):
     """How a test in the field begins."""
 
     def __post_init__(self) -> None:
-        """Check what one key alone cannot show."""
+        """Check the fields together; raise `ValueError` if `radio.latency_s` is not one period."""
         super().__post_init__()
         if abs(self.radio.latency_s - self.period_s) > 1e-6:
             raise ValueError(f"radio.latency_s = {self.radio.latency_s:g} must be one period, {self.period_s:g} s.")

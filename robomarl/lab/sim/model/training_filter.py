@@ -1,4 +1,4 @@
-"""The safety filter between policies and vehicles while they are trained; whatever kind of team."""
+"""The safety filter between policies and vehicles in training, for every kind of team."""
 
 from functools import partial
 from typing import Any, NamedTuple
@@ -19,7 +19,7 @@ class PassThrough:
         return ()
 
     def __call__(self, carry: tuple, view: LocalView, nominal: jax.Array) -> tuple[tuple, jax.Array]:
-        """The command is what was asked for."""
+        """Return the nominal command unchanged."""
         return carry, nominal
 
 
@@ -31,7 +31,7 @@ class Guarded(NamedTuple):
 
     @property
     def plan(self) -> Plan:
-        """What the filter committed to."""
+        """Return the filter's plan."""
         return self.safety.plan
 
 

@@ -1,8 +1,9 @@
 """`FilterOnceUpright`: the safety filter of vehicles that were thrown, off until they are upright.
 
-Nobody who lies on his back can do what a filter asks for: its rows are on an acceleration that he does not have. But
-leaning is no reason to wait: a vehicle that two filtered mates drag along by its cable leans for as long as they
-do. Array-generic, so that training and evaluation run the same text.
+A vehicle on its back can't follow a filter, because the filter's constraints are on an acceleration
+that the vehicle does not have. But a lean is no reason to wait: a vehicle that two filtered
+teammates drag along by its cable leans as long as they drag. Array-generic, so that training and
+evaluation run one code.
 """
 
 from collections.abc import Callable
@@ -21,14 +22,14 @@ UPRIGHT_S = 0.3
 
 
 class UprightCarry(NamedTuple):
-    """Memory of the filter, and of what came before it."""
+    """Memory of the filter, and of the time before it acts."""
 
     safety: Any
     """The filter's."""
     upright_s: Array
     """[...] how long the vehicle has been upright; no more changes once that was long enough."""
     plan: Plan
-    """[..., 3] each: what the robot committed to: the state alone until the filter acts."""
+    """[..., 3] each: plan of the robot; its state alone until the filter acts."""
 
 
 class FilterOnceUpright:
@@ -45,12 +46,12 @@ class FilterOnceUpright:
         self._safety, self._period_s, self._decide = safety, period_s, decide or safety
 
     def init(self, batch: tuple[int, ...] = ()) -> UprightCarry:
-        """Nobody is upright yet."""
+        """Return the memory before the first decision, when no robot is upright yet."""
         safety = self._safety.init(batch)
         return UprightCarry(safety, safety.bias.since_s * 0.0, safety.plan)
 
     def __call__(self, carry: UprightCarry, view: LocalView, nominal: Array) -> tuple[UprightCarry, FilterResult]:
-        """(carry, view, nominal [..., A]) -> (carry, result). Without the filter a command passes as it is."""
+        """Filter: (carry, view, nominal [..., A]) -> (carry, result). Before the filter acts, commands pass unchanged."""
         xp = namespace(nominal)
         up = up_axis(tuple(view.own.quat_wxyz[..., i] for i in range(4)))[2] >= UPRIGHT
         on = carry.upright_s >= UPRIGHT_S - 1e-6

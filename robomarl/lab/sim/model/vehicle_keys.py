@@ -1,7 +1,7 @@
-"""`felt`: what a vehicle file says of the plant, and whether any engine of a `Model` knows it.
+"""`felt`: plant figures of a vehicle file that any engine of a `Model` knows.
 
-An error is put into one figure of the file after another, and each engine is driven as before. Where no engine moves
-otherwise, their agreement says nothing about that figure.
+An error is put into one figure of the file after another, and each engine is driven as before. If
+no engine moves differently, the engines' agreement says nothing about that figure.
 """
 
 import tempfile
@@ -19,7 +19,9 @@ from robomarl.core.paths import vehicles_dir
 from robomarl.core.tables import read_yaml
 
 SECTIONS = ("body", "rotors", "control", "carrier", "drive", "wheels", "traction")
-"""Of a vehicle file: what moves it. The others say what it is allowed and what the filter assumes."""
+"""Sections of a vehicle file that determine its motion. The remaining sections hold limits and assumptions of the
+filter.
+"""
 SHAPE = ("body.radius_m", "body.height_m")
 """For collisions, which no check drives into."""
 ERRORS = (1.05, 0.95)
@@ -27,11 +29,12 @@ ERRORS = (1.05, 0.95)
 
 
 def felt(scenario: Any, driven: Callable[[Any], list[Any]]) -> dict[str, bool]:
-    """Whether an engine knows each figure of the plant in the scenario's vehicle file, by its dotted key.
+    """Return, for each plant figure in the scenario's vehicle file by its dotted key, True if an engine
+    knows it.
 
     Args:
-        scenario: whose vehicle.
-        driven: scenario -> what was seen of it on all engines.
+        scenario: scenario with the vehicle.
+        driven: scenario -> items seen of it on all engines.
     """
     content, _ = read_yaml(scenario.vehicle, "vehicle", vehicles_dir())
     before, found = driven(scenario), {}
@@ -68,7 +71,7 @@ def _with_error(scenario: Any, content: dict[str, Any], key: str, file: Path) ->
 
 
 def _same(first: list[Any], second: list[Any]) -> bool:
-    """Whether every number is equal in every bit."""
+    """Return True if every number is equal in every bit."""
     return all(
         np.array_equal(a, b) for one, two in zip(first, second, strict=True) for a, b in zip(one, two, strict=True)
     )

@@ -1,6 +1,7 @@
-"""`TeamWorld`: what is true of a team of rigid robots at one decision, and what each of them may know. Array-generic.
+"""`TeamWorld`: state of a team of rigid robots at one decision, and the view of each robot.
+Array-generic.
 
-Shapes: `...` is the batch of environments, N the robots, K = N - 1 their team-mates.
+Shapes: `...` is the batch of environments, N the robots, K = N - 1 their teammates.
 """
 
 from typing import Any, NamedTuple
@@ -14,7 +15,7 @@ from robomarl.core.view import Goal, Heard, LocalView, Own, Plan
 from robomarl.lab.sim.message import Message, braking_plan, mates_of
 
 FAR_M2 = 1e6
-"""What a robot adds to the squared distance to itself."""
+"""Summand [m^2] of a robot's squared distance to itself."""
 
 
 class TeamWorld(NamedTuple):
@@ -31,9 +32,9 @@ class TeamWorld(NamedTuple):
     goal_m: Array
     """[..., N, 3] where each robot is to be."""
     own: Any
-    """What the domain has besides: a NamedTuple of arrays [..., N, ...], or ()."""
+    """Additional state of the domain: a NamedTuple of arrays [..., N, ...], or ()."""
     said: Message
-    """What every robot sent at the last decision."""
+    """Message of every robot at the last decision."""
     closest_m: Array
     """[..., N] least distance to any other robot since the last decision."""
     step: Array
@@ -41,12 +42,12 @@ class TeamWorld(NamedTuple):
 
 
 def placed(pos_m: Array, goal_m: Array, own: Any = ()) -> TeamWorld:
-    """A team at rest, upright; nobody has said anything yet.
+    """Return a team at rest, upright, before any message has been sent.
 
     Args:
         pos_m: [..., N, 3].
         goal_m: [..., N, 3].
-        own: what the domain has besides.
+        own: additional state of the domain.
     """
     xp, zero = namespace(pos_m), pos_m * 0
     upright = xp.concatenate([zero[..., :1] + 1, zero], -1)
@@ -56,7 +57,7 @@ def placed(pos_m: Array, goal_m: Array, own: Any = ()) -> TeamWorld:
 
 
 def said_of(world: TeamWorld, plan: Plan | None, brake_m_s2: float) -> Message:
-    """What the team says of this decision: its state, and what the filters committed to, or that all brake at once."""
+    """Return the team's messages of this decision: its state, and the filters' plans, or plans that brake at once."""
     if plan is None:
         return Message(world.pos_m, world.vel_m_s, braking_plan(world.pos_m, world.vel_m_s, brake_m_s2))
     xp = namespace(world.pos_m)
@@ -75,11 +76,11 @@ def gaps(before_m: Array, after_m: Array) -> Array:
 
 
 def views_of(world: TeamWorld, sensed: tuple, period_s: float) -> LocalView:
-    """What every robot may know, every field [..., N, ...].
+    """Return the view of every robot, every field [..., N, ...].
 
     Args:
-        world: the truth; mates are heard one decision late.
-        sensed: of all robots, [..., N, ...] each.
+        world: the truth; teammates are received one decision late.
+        sensed: sensing of all robots, [..., N, ...] each.
         period_s: time between two decisions.
     """
     xp, mates = namespace(world.pos_m), mates_of(world.pos_m.shape[-2])

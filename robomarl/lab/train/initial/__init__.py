@@ -1,1 +1,1 @@
-"""What a training starts from: nothing, a bundle, a run or a stage before, and the programs that it runs."""
+"""Start of a training: nothing, a bundle, a run or an earlier stage; and the programs that the training runs."""

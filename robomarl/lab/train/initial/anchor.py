@@ -1,6 +1,8 @@
-"""The policy that a run began from, and what it costs to go away from it: for bundles that are adapted to flights.
+"""The policy from which a run began, and the cost of leaving it: for bundles that are adapted to
+flights.
 
-What was recorded tells of states near those that the deployed policy visits; far from them nobody has seen the plant.
+Recordings describe states near those that the deployed policy visits; far from these the plant was
+never observed.
 """
 
 from typing import Any

@@ -1,7 +1,8 @@
-"""The mean of the weights of runs that went on from one another: what each gained, with less of what it lost.
+"""The mean of the weights of runs that went on from one another: the gains of each, with less of its
+losses.
 
-Wortsman et al., "Model soups", ICML 2022. It works where the weights are near each other, as after fine-tuning; of runs
-that began apart the mean is worth nothing.
+Wortsman et al., "Model soups", ICML 2022. It works if the weights are near each other, as after
+fine-tuning; the mean of runs that began apart is worth nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,14 +16,14 @@ from robomarl.lab.train.run.weights import with_weights
 
 
 def averaged(run: Run, sources: Sequence[str]) -> Run:
-    """The run with the mean of its weights and statistics and of those of others.
+    """Return the run with the mean of its weights and statistics and those of further runs.
 
     Args:
-        run: the one that everything else is taken from.
+        run: the run that provides everything else.
         sources: run folders, or bundles by name or path.
 
     Raises:
-        UserError: one of them is neither, or has another network.
+        UserError: a source is neither, or has another network.
     """
     if not sources:
         return run
@@ -41,6 +42,6 @@ def mean_of(weights: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray
 
 
 def _mean(rows: Sequence[np.ndarray]) -> np.ndarray:
-    """Of those that have the shape of the first: a critic of another team size has not."""
+    """Return the mean of the arrays with the shape of the first; a critic of another team size has a different one."""
     alike = [row for row in rows if row.shape == rows[0].shape]
     return np.mean(alike, 0, dtype=np.float64).astype(rows[0].dtype)

@@ -1,4 +1,4 @@
-"""Names of the rows of the kernels that the observation goes into: what tells them apart when a network changes."""
+"""Row names of the kernels that read the observation: they identify the rows when a network changes."""
 
 from robomarl.core.spec import ObservationSpec
 from robomarl.lab.train.config import NetworkConfig, TrainConfig
@@ -23,7 +23,7 @@ def first_layers(config: TrainConfig, observation: ObservationSpec) -> dict[str,
 
 
 def actor_layers(network: NetworkConfig, observation: ObservationSpec) -> dict[str, list[str]]:
-    """The same of one actor; with attention the rows of one neighbour, of its summary, and of all that is none."""
+    """Return the row names for one actor; with attention the rows of one neighbour, of its summary, and of all else."""
     names, after = observation.element_names(), "['Dense_0']" if network.memory == "gru" else "['MLP_0']['Dense_0']"
     if network.encoder == "flat":
         return {after: names}

@@ -1,8 +1,10 @@
-"""A policy that goes on with more inputs than it had: at first it does what it did, whatever the new ones say.
+"""A policy that goes on with more inputs than it had: at first its output does not depend on the new
+inputs.
 
-The weights on the new inputs are zero, as Net2Net (Chen et al., ICLR 2016) widens a network without changing its
-function, and inputs are found by name, so that their order may be another. With weights of zero any scale is right at
-first; the one that they keep is what they are while the policy flies, measured before the first update.
+The weights on the new inputs are zero, as Net2Net (Chen et al., ICLR 2016) widens a network without
+changing its function. Inputs are found by name, so their order may differ. With weights of zero any
+scale is right at first; the final scale is measured while the policy flies, before the first
+update.
 """
 
 from collections.abc import Mapping
@@ -42,7 +44,7 @@ def read_fitting(source: str, config: TrainConfig, env: Any, said: str) -> Mappi
 
 
 def observation_of(source: str) -> ObservationSpec:
-    """What the policy of a run folder or a bundle sees."""
+    """Return the observation of the policy of a run folder or a bundle."""
     if not is_run(Path(source)):
         return load_bundle(source).contract.observation.spec
     config, scenario, _ = load_recipe_of(Path(source))
@@ -52,10 +54,11 @@ def observation_of(source: str) -> ObservationSpec:
 def fitted(
     weights: Mapping[str, np.ndarray], had: ObservationSpec, config: TrainConfig, env: Any, source: str
 ) -> Mapping[str, np.ndarray]:
-    """Weights for the width and the inputs of a run, of those of a policy that saw `had`: the same function of what
-    both see.
+    """Return a policy's weights that saw `had`, in the width and with the inputs of a run: an equal
+    function of the inputs that both see.
 
-    Statistics of a new input are those of one that was never seen (`untouched_range`), until `with_scales`.
+    Statistics of a new input are those of one that was never seen (`untouched_range`), until
+    `with_scales`.
 
     Raises:
         UserError: see `check_inputs`.
@@ -78,8 +81,10 @@ def fitted(
 
 
 def check_inputs(had: ObservationSpec, config: TrainConfig, env: Any, source: str) -> None:
-    """Raises `UserError` where a policy that saw `had` saw what the run does not show, or another number of neighbours
-    as a set, which is no function of fewer; or where it is a game, in which nothing measures scales yet."""
+    """Raise `UserError` if a policy with inputs `had` can't go on in the run: the run does not show one of its inputs,
+    has another number of neighbours as a set, which is no function of fewer, or is a game, in which scales can't be
+    measured.
+    """
     here, what = env.scenario.name, ""
     shown = env.observation.element_names()
     if lost := [name for name in had.element_names() if name not in shown]:
@@ -107,8 +112,10 @@ def by_name(rows: np.ndarray, before: list[str], after: list[str], value: float)
 
 
 def with_scales(config: TrainConfig, env: Any, state: TrainState) -> TrainState:
-    """The state with mean, deviation and range of every input that nobody has seen yet: of as many decisions as an
-    episode has, by the policy as it is. All else stays as it is; so does the policy, whose weights on them are zero."""
+    """Return the state with mean, deviation and range of every input never seen before, measured over an episode's
+    length of decisions by the present policy. Everything else stays unchanged, also the policy: its weights on these
+    are zero.
+    """
     low, high = (np.asarray(bound) for bound in state.obs_range)
     unseen = low > high
     if not unseen.any() or unseen.all():

@@ -11,14 +11,15 @@ from robomarl.lab.train.state import PlayAndLearn, Update
 
 
 def compile_update(step: Update, state: Any, seeds: int) -> Callable[[], Update]:
-    """Begin to compile the update of all seeds; call what this returns to wait for it.
+    """Begin to compile the update of all seeds; call the result to wait for the compiler.
 
     Nothing is donated: the guard needs the state before.
 
     Args:
-        step: of one seed.
-        state: with the shapes and types of the run's, with a leading axis where there are several seeds.
-        seeds: how many.
+        step: update of one seed.
+        state: state with the shapes and types of the run's, with a leading axis if there are several
+            seeds.
+        seeds: number of seeds.
     """
 
     def program(part: Callable) -> Any:

@@ -1,4 +1,4 @@
-"""What a run starts from: its own checkpoints, the weights of other runs, or nothing."""
+"""Start of a run: its own checkpoints, the weights of other runs, or nothing."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -22,10 +22,11 @@ from robomarl.lab.train.state import TrainState
 
 
 def initial_weights(config: TrainConfig, env: Any, options: RunOptions) -> list[Mapping[str, np.ndarray]]:
-    """What the run of each seed starts from, of `--init`; empty without it.
+    """Return the weights from which the run of each seed starts, by `--init`; empty without it.
 
     Raises:
-        UserError: neither a run folder nor a bundle, or its network is another, or it sees what this run does not show.
+        UserError: a source is neither a run folder nor a bundle, has another network, or sees inputs
+            that this run does not show.
     """
     if not options.init:
         return []
@@ -52,9 +53,10 @@ def first_state(
     weights: Sequence[Mapping[str, np.ndarray]],
     from_nothing: Callable[[], jax.stages.Traced],
 ) -> TrainState:
-    """The state that the run starts from, of all seeds at once (leading axis) where there are several.
+    """Return the state from which the run starts, of all seeds at once (leading axis) if there are
+    several.
 
-    `from_nothing`: makes what `traced_start` does.
+    `from_nothing`: makes the result of `traced_start`.
     """
     saved = load_checkpoints(list(options.folders.values()), config, env) if options.resume else None
     if saved:

@@ -1,6 +1,8 @@
-"""`weights.npz`: what was learned, by name. What is in the policy's graph too, bit by bit, is there alone.
+"""`weights.npz`: the learned arrays, by name. An array that is bit by bit in the policy's graph is
+stored only there.
 
-In place of such an array is a string, the name of the graph's initializer. A bundle would hold every actor twice else.
+In place of such an array is a string, the name of the graph's initializer. Otherwise a bundle would
+hold every actor twice.
 """
 
 import io
@@ -13,7 +15,7 @@ from onnx import numpy_helper
 LEAST_BYTES = 4096
 """Smaller arrays are worth no reference."""
 CRITIC = "['critic']"
-"""In the names of a critic's parameters."""
+"""Part of the names of a critic's parameters."""
 
 
 def to_npz(weights: Mapping[str, np.ndarray], graph: bytes) -> bytes:
@@ -41,7 +43,7 @@ def from_npz(content: bytes, graph: bytes) -> dict[str, np.ndarray]:
 
 
 def without_critics(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """What the actors are: for a bundle of several, which critics would make half as large again."""
+    """Return the arrays of the actors, for a bundle of several, which critics would make half as large again."""
     return {name: array for name, array in weights.items() if CRITIC not in name}
 
 

@@ -1,8 +1,8 @@
-"""A policy that goes on with a wider network than it had: at first it does what it did.
+"""A policy that goes on with a wider network than it had: at first its function does not change.
 
-Net2Net (Chen et al., ICLR 2016), with nothing copied twice: new units are as in an untrained network, and what they
-say has no weight where it goes to a unit that was there. That weight learns from the first gradient step on, as what
-they say is not zero.
+Net2Net (Chen et al., ICLR 2016), with nothing copied twice: new units are as in an untrained
+network, and their outputs have weight zero at the units that were there before. These weights learn
+from the first gradient step on, because the new outputs are not zero.
 """
 
 from collections.abc import Mapping
@@ -21,21 +21,23 @@ from robomarl.lab.train.networks import make_networks
 GATES = 3
 """Blocks of a recurrent unit's outputs: reset, keep, fresh."""
 WIDENED = ("mappo", "ippo", "shac")
-"""Algorithms whose networks are dense layers, attention and a recurrent unit, and no more."""
+"""Algorithms with networks of dense layers, attention and a recurrent unit, and no more."""
 
 Weights = Mapping[str, np.ndarray]
 
 
 def widened(weights: Weights, had: ObservationSpec, config: TrainConfig, env: Any) -> Weights:
-    """Weights for the network of a run, of those of a policy with a narrower one that sees `had`.
+    """Return weights for the network of a run, from those of a policy with a narrower network that sees
+    `had`.
 
-    A graph encoder, whose heads share its units out, and what is not wider, stay as they are.
+    A graph encoder, which divides its units among its heads, and layers that are not wider stay
+    unchanged.
 
     Args:
         weights: by name, as `weights_of`.
-        had: what the policy saw.
-        config: of the run.
-        env: of the run.
+        had: observation of the policy.
+        config: recipe of the run.
+        env: environment of the run.
     """
     if config.algorithm not in WIDENED or config.network.encoder == "graph" or not is_wider(config.network, weights):
         return weights
@@ -45,7 +47,7 @@ def widened(weights: Weights, had: ObservationSpec, config: TrainConfig, env: An
 
 
 def is_wider(network: NetworkConfig, weights: Weights) -> bool:
-    """Whether any layer of the network has more units than these weights have."""
+    """Return True if any layer of the network has more units than these weights."""
     root = actor_root(network)
     widths = {f"{root}['EntityAttention_0']['Dense_0']['bias']": network.actor_hidden[0]}
     widths |= {f"{root}['Gru_0']['bias']": network.gru_size}
@@ -55,7 +57,7 @@ def is_wider(network: NetworkConfig, weights: Weights) -> bool:
 
 
 def untrained(weights: Weights, had: ObservationSpec, config: TrainConfig, env: Any) -> dict[str, np.ndarray]:
-    """Parameters of the run's network before it has learned, for what the policy saw and its critic."""
+    """Return untrained parameters of the run's network, for the inputs of the policy `had` and of its critic."""
     networks = make_networks(config.network, had, env.action_size, env.scenario.count)
     k_actor, k_critic = jax.random.split(jax.random.key(0))
     known = weights.get(f"{CRITIC}['Dense_0']['kernel']")

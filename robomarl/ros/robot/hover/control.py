@@ -16,11 +16,11 @@ POSITION_PER_S2 = 2.5
 VELOCITY_PER_S = 2.5
 """Acceleration over velocity error."""
 INTEGRAL_PER_S3 = 0.8
-"""Takes away what a wrong mass or steady wind leaves."""
+"""Integral gain, against the error that a wrong mass or steady wind leaves."""
 MAX_TRIM_M_S2 = 1.5
 """Most that the integral may add."""
 LEVEL_M = 0.1
-"""So close below the hand-over altitude counts as there."""
+"""Distance [m] below the hand-over altitude within which a robot counts as there."""
 NEAR_M = 0.1
 """Closer than this to its station a robot slows down."""
 MAX_STEP_S = 0.1
@@ -83,15 +83,15 @@ class HoverController:
         return accel
 
     def aloft(self, height_m: float) -> bool:
-        """Whether a robot at this height can be handed over."""
+        """Return True if a robot at this height can be handed over."""
         return height_m > self.config.handover_m - LEVEL_M
 
     def on_ground(self, steady_s: float) -> bool:
-        """Whether a landing has come to the ground: the motors are to stop."""
+        """Return True if a landing has reached the ground: the motors are to stop."""
         return self._touchdown.on_ground(steady_s)
 
     def down(self, own: Estimate, steady_s: float) -> bool:
-        """Whether a landing is over, and the vehicle has been told to stop its motors."""
+        """Return True if a landing is over, and the vehicle has been commanded to stop its motors."""
         return self._touchdown.over(own, steady_s)
 
     def _to_station(self, state: State, station_m: np.ndarray | None) -> np.ndarray:

@@ -1,8 +1,8 @@
-"""`Touchdown`: when a landing is over, and the motors may stop. No ROS here.
+"""`Touchdown`: detects when a landing is over, and the motors may stop. No ROS here.
 
-Nobody tells a robot how high the ground is: the floor that the filter keeps to is a line in the air. A robot has landed
-when it is low, is sent down, and sinks no more. It then commands free fall for a moment, which takes the lift of any
-vehicle away, before it falls silent.
+A robot does not know how high the ground is: the floor of the filter is a line in the air. A robot
+has landed when it is low, is sent down, and sinks no more. It then commands free fall for a moment,
+which takes the lift of any vehicle away, before it falls silent.
 """
 
 import math
@@ -17,13 +17,13 @@ FREE_FALL_M_S2 = (0.0, 0.0, -GRAVITY_M_S2)
 LOW_M = 0.25
 """Higher above the floor nothing is taken for the ground: a mate below may keep a robot up as well."""
 PRESSED_M = 0.1
-"""So far below the robot is where it is sent to, or it may have only just begun to sink."""
+"""Minimum distance [m] of the commanded position below the robot; with less, it may have only just begun to sink."""
 SHARE = 0.5
-"""Of the speed that it is sent down with; slower counts as at rest."""
+"""Fraction of the commanded descent speed below which a robot counts as at rest."""
 RESTS_S = 0.3
-"""At rest for so long: on the ground."""
+"""Time at rest after which a robot is on the ground [s]."""
 TOLD_S = 0.3
-"""So long the vehicle is told to stop its motors."""
+"""Time for which the vehicle is commanded to stop its motors [s]."""
 GROUND_M = 1.0
 """The ground is no lower below the floor of the filter than this."""
 

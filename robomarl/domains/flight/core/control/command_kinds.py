@@ -1,7 +1,7 @@
-"""What a carrier can be commanded: the section `command` of a scenario file.
+"""Command kinds of a carrier vehicle: the section `command` of a scenario file.
 
-One kind is flown: accelerations with body rates. The others are there to be compared with it, as in the ablation of
-Zeng et al. (CoRL 2025); neither the safety filter nor the nodes know them.
+One kind is flown: accelerations with body rates. The remaining kinds exist for comparison, as in
+the ablation of Zeng et al. (CoRL 2025). The safety filter and the nodes do not support them.
 """
 
 from dataclasses import dataclass
@@ -30,13 +30,16 @@ _LINEAR: dict[str, tuple[Element, ...]] = {
 
 @dataclass(frozen=True)
 class CommandConfig:
-    """What a decision is, and what the low-level controller makes of it; see
-    `robomarl.domains.flight.core.control.indi`."""
+    """Kind of command that a decision yields, and its conversion by the low-level controller; see
+    `robomarl.domains.flight.core.control.indi`.
+    """
 
     kind: Literal["acceleration_rates", "acceleration", "velocity", "thrust_rates"] = FLOWN
-    """acceleration_rates: acceleration in the world, roll and pitch rate as its feed-forward; acceleration: the same
-    without rates; velocity: in the world, an acceleration follows from its error; thrust_rates: collective thrust over
-    mass, roll and pitch rate, and nothing that levels the vehicle or knows of the cable."""
+    """Kind of command. acceleration_rates: acceleration in the world frame, with roll and pitch rate as feed-forward;
+    acceleration: as before without rates; velocity: in the world frame, an acceleration follows from the velocity
+    error; thrust_rates: collective thrust over mass, roll and pitch rate, and nothing levels the vehicle or accounts
+    for the cable.
+    """
     velocity_per_s: Positive = 3.0
     """velocity: acceleration over velocity error, within the vehicle's limits."""
     speed_m_s: Positive = 1.5
@@ -46,12 +49,12 @@ class CommandConfig:
 
     @property
     def rates_from(self) -> int:
-        """Where in a command the body rates begin; its end, where there are none."""
+        """Index of the first body rate in a command; the command's length if it has no rates."""
         return len(_LINEAR[self.kind])
 
     @property
     def elements(self) -> tuple[Element, ...]:
-        """Of a command, in order."""
+        """Elements of a command, in order."""
         return _LINEAR[self.kind] + (_RATES if self.kind.endswith("_rates") else ())
 
     def limits(self, vehicle: Vehicle, hover_m_s2: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -77,7 +80,9 @@ class CommandConfig:
         return (*linear, *(0.0 for _ in self.elements[self.rates_from :]))
 
     def must_be_flown(self, scenario: str, who: str) -> None:
-        """Raise `UserError` where the commands of a scenario of this name are of a kind that `who` does not know."""
+        """Raise `UserError` if the command kind of this scenario is not the flown one, which the named component
+        requires.
+        """
         if self.kind != FLOWN:
             raise UserError(
                 f"{scenario}.toml: command.kind = {self.kind!r}, but {who} knows {FLOWN!r} only; leave the key out, "

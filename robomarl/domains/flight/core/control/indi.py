@@ -1,18 +1,21 @@
-"""Low-level controller of a vehicle that carries: acceleration and body rates in, rotor thrusts out, array-generic.
+"""Low-level controller of a carrier vehicle: acceleration and body rates in, rotor thrusts out,
+array-generic.
 
 After Zeng et al. (CoRL 2025, arXiv 2508.01522) and the controllers that they build on:
 
-1. External force. What pulls at the vehicle is what its rotors do not explain: e = a - g - R z T / m, from the
-   measured acceleration and rotor thrusts, both behind one low-pass filter.
+1. External force: the specific force that the rotors do not explain, e = a - g - R z T / m, from
+   the measured acceleration and rotor thrusts, both behind one low-pass filter.
 2. Thrust vector c = a_wanted - g - e. Its direction is the wanted body z axis, heading 0.
-3. Tilt before heading (Brescianini and D'Andrea, 2018): angular acceleration from tilt error, heading error and
-   body-rate error, the commanded roll and pitch rates as feed-forward.
-4. Torque: incremental dynamic inversion on roll and pitch (Tal and Karaman, 2020): the filtered torque plus the
-   inertia times what the filtered angular acceleration lacks. Plain dynamic inversion on yaw.
+3. Tilt before heading (Brescianini and D'Andrea, 2018): angular acceleration from tilt error,
+   heading error and body-rate error, the commanded roll and pitch rates as feed-forward.
+4. Torque: incremental dynamic inversion on roll and pitch (Tal and Karaman, 2020): the filtered
+   torque plus the inertia times the missing part of the filtered angular acceleration. Plain
+   dynamic inversion on yaw.
 5. Rotor thrusts, each within its limits.
 
-One function for JAX, for batches in numpy and for one vehicle. Collective thrust is the part of c along the
-body's z axis (in the paper its length): a vehicle that is still turning does not push the wrong way.
+One function for JAX, for batches in numpy and for one vehicle. Collective thrust is the part of c
+along the body's z axis (in the paper its length), so a vehicle that is still turning does not
+push in a wrong direction.
 """
 
 import math
@@ -41,7 +44,7 @@ class Control(NamedTuple):
     rates: Vec3
     """[rad/s] body rates behind their filter."""
     torque_spin: Vec2
-    """[rad/s^2] roll and pitch acceleration that the rotors' torque makes, behind the same filter."""
+    """[rad/s^2] roll and pitch acceleration from the rotors' torque, behind the filter of the body rates."""
     twist: Vec2
     """[rad/s^2] roll and pitch acceleration that the torque does not explain, behind the inversion's filter."""
     external: Vec3
@@ -49,7 +52,7 @@ class Control(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What the vehicle measures."""
+    """Measurements of the vehicle."""
 
     quat: Vec4
     """wxyz, body to world."""

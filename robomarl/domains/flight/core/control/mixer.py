@@ -1,4 +1,4 @@
-"""How a collective thrust and a body torque are shared among four rotors, and what the rotors make of it."""
+"""Allocation of a collective thrust and a body torque to four rotors, and the wrench that rotor thrusts make."""
 
 from robomarl.core.hardware.vehicle import RotorConfig, Vehicle
 from robomarl.core.scalars import library
@@ -18,7 +18,7 @@ def mix(vehicle: Vehicle, thrust: Array, torque: Vec3) -> Vec4:
 
 
 def _shares(rotors: RotorConfig, torque: Vec3) -> list[Array]:
-    """What each rotor adds to an even thrust [N], for a body torque [N m]."""
+    """Return the thrust [N] that each rotor adds to an even share, for a body torque [N m]."""
     (roll, pitch, yaw), arm, share = torque, rotors.torque_per_thrust_m, []
     for (x, y), spin in zip(rotors.positions_m, rotors.spin, strict=True):
         share.append(roll * (0.25 / y) + pitch * (-0.25 / x) + yaw * (0.25 * spin / arm))

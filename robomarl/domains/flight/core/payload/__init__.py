@@ -1,4 +1,4 @@
-"""What the robots of a team with a payload, and their operator, import."""
+"""Parts of the payload domain that its robots and their operator import."""
 
 from robomarl.core.domain.onboard import Command, LazyImport, Onboard
 

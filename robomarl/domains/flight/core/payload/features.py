@@ -16,7 +16,7 @@ Columns = tuple[Array, ...]
 
 
 class Carried(NamedTuple):
-    """What these features have in common."""
+    """Quantities that the features of a carried load share."""
 
     own: Vec3
     """[m] the robot's place, world."""
@@ -25,7 +25,7 @@ class Carried(NamedTuple):
     quat: Vec4
     """wxyz, load frame to world."""
     axes: Columns
-    """Of the load."""
+    """Rotation matrix of the load's attitude."""
     tied: Vec3
     """[m] where the robot's cable is tied to the load, world."""
     way: Vec3
@@ -33,7 +33,7 @@ class Carried(NamedTuple):
     turn: Vec3
     """[rad] the rotation from the load's attitude to the wanted one: axis times angle, world."""
     view: LocalView
-    """What it was made of."""
+    """Local view from which these quantities were computed."""
 
 
 def carried(view: LocalView) -> Carried:
@@ -70,7 +70,7 @@ def _turned(m: Columns, vector: Vec3) -> Vec3:
 
 
 def _rotation(start: Vec4, end: Vec4) -> Vec3:
-    """From one attitude to another: axis times angle, in the world; pi at most."""
+    """Return the rotation from one attitude to another [rad]: axis times angle, in the world frame; pi at most."""
     w, x, y, z = multiply(end, (start[0], -start[1], -start[2], -start[3]))
     xp = library(w)
     sine = xp.sqrt(x * x + y * y + z * z + 1e-12)
@@ -84,19 +84,19 @@ _LOAD = ("sensed.load_pos_m", "sensed.load_quat_wxyz", "sensed.point_m")
 
 @feature(AXES, "-", "world", ("sensed.load_quat_wxyz",), of=carried)
 def load_axes(seen: Carried, rule: NeighbourRule) -> Columns:
-    """Where the load's axes point."""
+    """Directions of the load's axes."""
     return seen.axes
 
 
 @feature(AXES, "-", "world", ("own.quat_wxyz",))
 def own_axes(view: LocalView, rule: NeighbourRule) -> Columns:
-    """Where the robot's own axes point."""
+    """Directions of the robot's own axes."""
     return _columns(components(view.own.quat_wxyz))
 
 
 @feature(XYZ, "m", "world", ("goal.pos_m", "sensed.load_pos_m"), of=carried)
 def load_error(seen: Carried, rule: NeighbourRule) -> Vec3:
-    """From the load to its goal."""
+    """Vector from the load to its goal."""
     return seen.way
 
 
@@ -108,7 +108,7 @@ def load_turn(seen: Carried, rule: NeighbourRule) -> Vec3:
 
 @feature(XYZ, "m", "world", ("goal.pos_m", "goal.quat_wxyz", *_LOAD), of=carried)
 def point_error(seen: Carried, rule: NeighbourRule) -> Vec3:
-    """From where the robot's cable is tied to the load to where that point is when the load is at its goal."""
+    """Vector from the robot's attachment point on the load to the position of that point when the load is at its goal."""
     goal, point = seen.view.goal, components(seen.view.sensed.point_m)  # type: ignore[attr-defined]
     there = plus(components(goal.pos_m), _turned(_columns(components(goal.quat_wxyz)), point))
     return minus(there, seen.tied)
@@ -120,7 +120,9 @@ NEAR_POINT_M = 0.05
 
 @feature(XYZ, "m", "world", ("goal.pos_m", "goal.quat_wxyz", *_LOAD), of=carried)
 def near_point(seen: Carried, rule: NeighbourRule) -> Vec3:
-    """`point_error` where it is small against `NEAR_POINT_M`, ever less beyond: no mean of it winds up on the way."""
+    """`point_error` where it is small against `NEAR_POINT_M`, fading beyond, so that a mean over it does not wind up
+    during transport.
+    """
     x, y, z = point_error(seen, rule)
     share = 1 / (1 + ((x * x + y * y + z * z) / NEAR_POINT_M**2) ** 2)
     return (x * share, y * share, z * share)
@@ -128,7 +130,7 @@ def near_point(seen: Carried, rule: NeighbourRule) -> Vec3:
 
 @feature(XYZ, "m", "world", ("own.pos_m", *_LOAD), of=carried)
 def cable(seen: Carried, rule: NeighbourRule) -> Vec3:
-    """From where the robot's cable is tied to the load to the robot."""
+    """Vector from the robot's attachment point on the load to the robot."""
     return minus(seen.own, seen.tied)
 
 
@@ -139,9 +141,11 @@ its goal."""
 
 @feature(("up",), "-", "world", ("goal.pos_m", "goal.quat_wxyz", *_LOAD), of=carried)
 def point_high(seen: Carried, rule: NeighbourRule) -> tuple[Array, ...]:
-    """Whether the load leans so that the robot's own point is too high (1) or too low (-1) beside its middle.
+    """Lean of the load at the robot's own attachment point, from too low (-1) to too high (1) relative
+    to the load's middle.
 
-    Where it lasts, a mate across the load is lost: `robomarl.domains.flight.lab.payload.controllers.lost_mate`.
+    If it persists, a teammate across the load is lost:
+    `robomarl.domains.flight.lab.payload.controllers.lost_mate`.
     """
     x, y, _ = components(seen.view.sensed.point_m)  # type: ignore[attr-defined]
     goal, (dx, dy, dz) = _columns(components(seen.view.goal.quat_wxyz)), seen.way
@@ -173,9 +177,11 @@ def _quat_of(turn: Vec3) -> Vec4:
 
 @feature(XYZ, "m", "world", ("own.pos_m", *_PLACE), of=carried)
 def place_error(seen: Carried, rule: NeighbourRule) -> Vec3:
-    """From the robot to where it holds the load at its goal, or on the way there, a little ahead of the load.
+    """Vector from the robot to its place for holding the load at the goal, or on the route there, a
+    little ahead of the load.
 
-    It holds the load where its cable points along the pull of `sensed.grip_n`: no other cable has to be seen.
+    At that place the robot's cable points along the pull of `sensed.grip_n`, so no other cable has to
+    be observed.
     """
     sensed: LoadSensed = seen.view.sensed  # type: ignore[assignment]
     length = number(sensed.length_m)

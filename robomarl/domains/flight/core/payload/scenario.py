@@ -15,14 +15,14 @@ from robomarl.core.hardware.vehicle import Vector3, Vehicle
 from robomarl.core.types import GRAVITY_M_S2, Array
 
 LIFT_MARGIN = 1.2
-"""The team must be able to make this many times the thrust that it hovers with: what is left steers."""
+"""Least ratio of the team's maximum thrust to its hover thrust; the excess is for steering."""
 STABLE_STEP = 0.5
 """Largest product of a cable's natural frequency and the physics step."""
 
 
 @dataclass(frozen=True)
 class PoseRange:
-    """Where the load starts or is sent, drawn uniformly."""
+    """Range of load poses, drawn uniformly for the start or the goal."""
 
     low_m: Vector3
     """Lowest place of the load frame's origin, world frame ..."""
@@ -53,7 +53,7 @@ class PathConfig:
 
     @cached_property
     def period_s(self) -> float:
-        """Of one round: its length over the speed."""
+        """Period [s] of one round: the path's length over the speed."""
         phase = np.linspace(0, 2 * math.pi, 2001)
         x, y = self.half_m[0] * np.sin(phase), self.half_m[1] * np.sin(2 * phase)
         return float(np.hypot(np.diff(x), np.diff(y)).sum()) / self.speed_m_s
@@ -89,14 +89,16 @@ class LoadConfig:
     downwash_radius_m: Positive = 0.3
     """... falling with the distance d between thrust line and centre of mass as exp(-(d / this)^2)."""
     fallback: Literal["hold", "land"] = "hold"
-    """What the whole team does in the field as soon as one of it holds, lands, or does not know where the load is:
-    nobody brakes alone under a load."""
+    """Fallback of the whole team in the field as soon as one robot holds, lands, or does not know the load's pose. No
+    robot brakes alone under a load.
+    """
     follow_s: NonNegative = 0.0
     """Policies see how far their goal has gone over about this time and two, three and four times as long, and so how
     it moves; 0: they do not."""
     trim_s: NonNegative = 0.0
-    """Policies see a mean of their own point's error over about this time, and so what the configuration does not know:
-    centre of mass, cables' lengths, wind; 0: they do not."""
+    """Time constant [s] of the mean error of the robot's own point that policies observe. The mean shows effects that
+    the configuration does not know: centre of mass, cable lengths, wind. 0: not observed.
+    """
     path: PathConfig | None = None
     """How the goal moves; by default it stays."""
 
@@ -114,15 +116,15 @@ class CableConfig:
     """One massless cable for each vehicle; it pulls and goes slack."""
 
     length_m: Positive
-    """Of each cable, taut and without tension."""
+    """Length [m] of each cable, taut and without tension."""
     stiffness_n_m: Positive
-    """Of the `fast` engine's spring; working tension over 1 % of the length at least."""
+    """Spring stiffness [N/m] of a cable in the `fast` engine; at least the working tension over 1 % of the length."""
     damping_n_s_m: NonNegative
-    """Of the `fast` engine's damper, while taut."""
+    """Damping [N s/m] of a taut cable in the `fast` engine."""
     load_points_m: tuple[Vector3, ...]
-    """Where each vehicle's cable is tied to the load, load frame, in the order of the vehicles."""
+    """Attachment point [m] of each vehicle's cable on the load, load frame, in the order of the vehicles."""
     vehicle_point_m: Vector3 = (0.0, 0.0, 0.0)
-    """Where it is tied to the vehicle, body frame."""
+    """Attachment point [m] of the cable on the vehicle, body frame."""
     spread_rad: NonNegative = 0.4
     """Cables lean outwards by this angle when an episode starts."""
     start_slack: Fraction = 0.0
@@ -132,18 +134,20 @@ class CableConfig:
     start_tilt_rad: NonNegative = 0.0
     """Angle of their start attitude from level, up to this, in any direction."""
     crossing_fails: bool = True
-    """Cables that cross end the episode. Not so where they are tied to what is as good as one point: straight lines
-    from one point do not tangle."""
+    """True if crossed cables end the episode. Set it to False for cables tied to nearly one point, because straight
+    lines from one point do not tangle.
+    """
     max_twist_rad: Positive = 2 * math.pi
     """The bundle of cables must not be wound up further than this."""
 
 
 def check_load(load: LoadConfig, cables: CableConfig, vehicle: Vehicle, count: int, dt_s: float) -> None:
-    """Check what the sections say together.
+    """Check the sections against each other.
 
     Raises:
-        ValueError: the load is too heavy for the team, points of attachment coincide or are too few, a cable is
-            shorter than the vehicles' keep-out or too elastic, or the physics steps are too long for it.
+        ValueError: the load is too heavy for the team, points of attachment coincide or are too few,
+            a cable is shorter than the vehicles' keep-out or too elastic, or the physics steps are
+            too long for it.
     """
     if len(cables.load_points_m) != count:
         raise ValueError(f"cables.load_points_m has {len(cables.load_points_m)} points for count = {count} vehicles.")

@@ -23,8 +23,10 @@ def grip_matrix(load: LoadConfig, cables: CableConfig) -> np.ndarray:
 
 
 def reach_m(load: LoadConfig, cables: CableConfig) -> float:
-    """From a point of attachment to the centre of a hovering vehicle [m]: the cable as it stretches when all carry
-    alike, and how far below the centre it is tied."""
+    """Return the distance [m] from an attachment point on the load to the centre of a hovering vehicle: the cable
+    length stretched under an even share of the weight, plus the distance of the cable's end below the vehicle's
+    centre.
+    """
     even = load.mass_kg * GRAVITY_M_S2 / len(cables.load_points_m)
     return cables.length_m + even / cables.stiffness_n_m - cables.vehicle_point_m[2]
 

@@ -31,7 +31,7 @@ class Packet(NamedTuple):
     data: bytes
 
     def encode(self) -> bytes:
-        """As it is sent."""
+        """Return the packet's bytes as sent."""
         return bytes([self.port << 4 | 3 << 2 | self.channel]) + self.data
 
 
@@ -55,13 +55,13 @@ class Contents:
     """A table of contents: names with their types."""
 
     def __init__(self, port: int, kinds: Mapping[str, str], codes: Mapping[str, int]) -> None:
-        """Of a port; `kinds` are letters by the name GROUP.NAME."""
+        """Create the table of a port; `kinds` are type letters by the name GROUP.NAME."""
         self.names = list(kinds)
         self._port, self._kinds, self._codes = port, kinds, codes
         self._crc = zlib.crc32(repr(sorted(kinds.items())).encode())
 
     def answer(self, data: bytes) -> list[Packet]:
-        """To a request of the second version of the protocol."""
+        """Return the reply to a request of version 2 of the protocol."""
         if data[:1] == b"\x03":
             return [Packet(self._port, 0, struct.pack("<BHIBB", 3, len(self.names), self._crc, 16, 128))]
         if data[:1] == b"\x02" and (index := struct.unpack_from("<H", data, 1)[0]) < len(self.names):
@@ -72,7 +72,7 @@ class Contents:
 
 
 class CrtpServer:
-    """What a vehicle says of itself; everything that moves it goes to `told`."""
+    """Replies of a vehicle about itself; packets that move the vehicle go to `told`."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class CrtpServer:
         self.blocks: dict[int, LogBlock] = {}
 
     def answer(self, packet: Packet) -> list[Packet]:
-        """What is sent back; nothing to a packet that is too short."""
+        """Return the packets to send back; none for a packet that is too short."""
         try:
             return self._answered(packet)
         except (struct.error, IndexError):
@@ -115,7 +115,7 @@ class CrtpServer:
         return self.told(packet)
 
     def due(self, now_s: float, logged: Callable[[], Mapping[str, float]]) -> list[Packet]:
-        """Log blocks whose time has come; `logged` says what all variables are now."""
+        """Return the packets of log blocks that are due; `logged` returns the current value of every variable."""
         found, values = [], None
         for ident, block in self.blocks.items():
             if not block.period_s or now_s < block.due_s:
@@ -129,11 +129,11 @@ class CrtpServer:
         return found
 
     def tells(self, row: Packet, group: str) -> bool:
-        """Whether a row of a log block has variables of a group."""
+        """Return True if a log packet contains variables of a group."""
         return any(name.startswith(group) for name, _ in self.blocks[row.data[0]].names)
 
     def _version(self, data: bytes) -> list[Packet]:
-        """Of the protocol, or the name of the vehicle's type."""
+        """Return the version of the protocol, or the name of the vehicle's type."""
         said = {b"\0": bytes([self.protocol]), b"\x02": self.type_name.encode()}.get(data[:1])
         return [] if said is None else [Packet(PLATFORM, 1, data[:1] + said)]
 

@@ -20,8 +20,9 @@ LOGGED = {
     "supervisor.info": "H",
     **{f"acc.{name}": "f" for name in "xyz"},
 }
-"""What can be logged: the compressed state estimate in mm, mm/s and mrad/s (the pitch rate of the firmware is
-negative), battery, supervisor, and the accelerometer in g."""
+"""Variables that can be logged: the compressed state estimate in mm, mm/s and mrad/s (the pitch rate of the firmware is
+negative), battery, supervisor, and the accelerometer in g.
+"""
 JUMP_MM = 1000.0
 
 
@@ -31,7 +32,7 @@ def parameters() -> dict[str, tuple[str, float]]:
 
 
 class CrtpPeer(Peer):
-    """One vehicle: its firmware, what answers for it, and its socket."""
+    """One vehicle: its firmware, its CRTP server, and its socket."""
 
     def __init__(self, address: tuple[str, int], radio: SharedRadio, index: int, firmware: Firmware) -> None:
         """Listen for one ground station at an address, at one's turn of the radio."""
@@ -53,11 +54,11 @@ class CrtpPeer(Peer):
 
     @property
     def mass_kg(self) -> float:
-        """As its parameter says."""
+        """Mass [kg] that the parameter `ctrlMel.mass` states."""
         return self.server.parameters["ctrlMel.mass"][1]
 
     def restart(self, firmware: Firmware) -> None:
-        """What is logged and set stays."""
+        """Restart with new firmware; log blocks and parameters are kept."""
         super().restart(firmware)
         self.server.told = firmware.told
 
@@ -66,7 +67,7 @@ class CrtpPeer(Peer):
         self.link.close()
 
     def serve(self, now_s: float, own: Estimate) -> None:
-        """Answer what has come, and send the log blocks that are due."""
+        """Answer received packets, and send the log blocks that are due."""
         self._up.extend(self._received())
         due = self.server.due(now_s, lambda: self.values(own))
         self._down.extend(
@@ -94,7 +95,7 @@ class CrtpPeer(Peer):
             packets += [decoded(raw)] if raw else []
 
     def values(self, own: Estimate) -> dict[str, float]:
-        """What is logged now."""
+        """Return the current values of all log variables."""
         pos, vel, rates = own.pos_m * 1000, own.vel_m_s * 1000, own.omega_rad_s * 1000
         names = ("x", "y", "z", "vx", "vy", "vz", "rateRoll", "ratePitch", "rateYaw")
         numbers = (*pos, *vel, rates[0], -rates[1], rates[2])

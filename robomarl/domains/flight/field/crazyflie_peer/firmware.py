@@ -29,7 +29,7 @@ MIN_PWM, MAX_PWM = 1000, 60000
 TILTED = 0.5
 """Cosine of the tilt from which on it counts as tumbled."""
 BOOT_S = 0.5
-"""After a start set-points are not heard for so long."""
+"""Time [s] after a start during which set-points are ignored."""
 
 
 class Setpoint(NamedTuple):
@@ -46,7 +46,7 @@ class Setpoint(NamedTuple):
 
 
 class Route(NamedTuple):
-    """What the high-level commander flies."""
+    """Trajectory of the high-level commander."""
 
     start_m: np.ndarray
     end_m: np.ndarray
@@ -84,7 +84,7 @@ class Firmware:
         self._own: Estimate | None = None
 
     def told(self, packet: Packet) -> list[Packet]:
-        """A set-point, or something for the supervisor; what is sent back."""
+        """Take in a set-point or a packet for the supervisor; return the packets to send back."""
         port, channel, data = packet
         if port == SUPERVISOR:
             return self._supervised(channel, data)
@@ -102,7 +102,7 @@ class Firmware:
         return []
 
     def step(self, now_s: float, own: Estimate) -> Setpoint | None:
-        """What the controller gets now; None: the motors are off."""
+        """Return the current set-point of the controller; None: the motors are off."""
         self._now_s, self._own = now_s, own
         found = self._stream
         if self._streams:
@@ -202,7 +202,9 @@ class Firmware:
 
 
 def packed_quat(quat_wxyz: np.ndarray) -> int:
-    """32 bits: which element is largest, and sign and 9 bits of the others (firmware, quatcompress.h)."""
+    """Return 32 bits: index of the largest element, then sign and 9 bits of each remaining one (firmware,
+    quatcompress.h).
+    """
     q = np.roll(quat_wxyz, -1)
     largest = int(np.argmax(np.abs(q)))
     packed = largest

@@ -1,8 +1,9 @@
-"""The Mellinger controller of the Crazyflie's firmware, for N vehicles at once.
+"""Mellinger controller of the Crazyflie's firmware, for N vehicles at once.
 
-Mellinger and Kumar, Minimum snap trajectory generation and control for quadrotors (ICRA 2011), with the gains and the
-thrust scaling of the firmware; a test compares it with the package `drone-controllers` (utiasDSL). It is not ours: what
-flies behind an adapter has to be what the vehicle flies. SI units, ENU and FLU, quaternions wxyz.
+Mellinger and Kumar, Minimum snap trajectory generation and control for quadrotors (ICRA 2011),
+with the gains and the thrust scaling of the firmware; a test compares it with the package
+`drone-controllers` (utiasDSL). It is not ours: a simulated vehicle behind an adapter has to fly
+the controller of the real one. SI units, ENU and FLU, quaternions wxyz.
 """
 
 from dataclasses import dataclass
@@ -22,10 +23,10 @@ LAYOUT = np.array([[-1.0, -1, 1, 1], [-1, 1, 1, -1], [-1, 1, -1, 1]])
 
 @dataclass(frozen=True)
 class MellingerGains:
-    """Of the firmware's defaults for a Crazyflie 2.1 (drone-controllers, cf2x_L250)."""
+    """Default gains of the firmware for a Crazyflie 2.1 (drone-controllers, cf2x_L250)."""
 
     mass_kg: float | np.ndarray = 0.029
-    """What the firmware believes (`ctrlMel.mass`); or [N, 1], of each."""
+    """Mass [kg] that the firmware assumes (`ctrlMel.mass`); or [N, 1], one for each vehicle."""
     thrust_per_pwm: float = 132000.0
     """`mass_thrust`: PWM over newton."""
     rotor_n: float = 0.12
@@ -63,7 +64,7 @@ class Wanted(NamedTuple):
 
 
 class MellingerMemory(NamedTuple):
-    """What the controller remembers."""
+    """Memory of the controller between calls."""
 
     pos_error: np.ndarray
     """[N, 3] integral."""
@@ -74,7 +75,7 @@ class MellingerMemory(NamedTuple):
 
 
 def mellinger_rest(count: int) -> MellingerMemory:
-    """Before the first call."""
+    """Return the memory before the first call."""
     return MellingerMemory(np.zeros((count, 3)), np.zeros((count, 3)), np.zeros((count, 3)))
 
 
@@ -110,7 +111,9 @@ def mellinger(
 
 
 def facing(force: np.ndarray, yaw_rad: np.ndarray) -> np.ndarray:
-    """[..., 3, 3] attitude whose z axis lies along the force [..., 3] (Mellinger and Kumar, equations 12 to 15)."""
+    """Return the attitude [..., 3, 3] with its z axis along the force [..., 3] (Mellinger and Kumar, equations 12 to
+    15).
+    """
     z = force / np.linalg.norm(force, axis=-1, keepdims=True)
     heading = np.stack([np.cos(yaw_rad), np.sin(yaw_rad), np.zeros_like(yaw_rad)], -1)
     y = np.cross(z, heading)

@@ -14,7 +14,7 @@ class SharedRadio:
     """Memory: which exchanges have been."""
 
     def __init__(self, rate_hz: float, count: int) -> None:
-        """So many exchanges a second, in turn for so many vehicles; 0: as many as anybody wants."""
+        """Create a radio with `rate_hz` exchanges per second, given to `count` vehicles in turn; 0: no rate limit."""
         self.rate_hz, self._count = rate_hz, count
         self._done = [0.0] * count
 

@@ -12,7 +12,7 @@ LEVEL_S, SHUTDOWN_S = 0.5, 2.0
 """Age of a set-point that makes it level out, and lock."""
 WATCHDOG_S = 1.0
 FLIES_S = 2.0
-"""So long after the last thrust it still counts as flying."""
+"""Time [s] after the last thrust during which the vehicle still counts as flying."""
 
 
 class Super(IntEnum):
@@ -40,7 +40,7 @@ class Supervisor:
     auto_arm: bool = True
     """Firmware of a Crazyflie 2.1: it arms itself; false: as for brushless ones, it has to be told."""
     refuses: bool = False
-    """Never arms: for tests of those who have to notice."""
+    """True if the vehicle never arms: for tests of components that have to notice it."""
     state: Super = Super.CHECKS
     armed: bool = False
     stopped: bool = False
@@ -51,7 +51,7 @@ class Supervisor:
     """When the motors last pushed."""
 
     def arm(self, wanted: bool) -> bool:
-        """Whether a request is carried out."""
+        """Return True if the arming request is carried out."""
         if wanted and not self.armed and (self.state is not Super.PASSED or self.refuses):
             return False
         self.armed = wanted

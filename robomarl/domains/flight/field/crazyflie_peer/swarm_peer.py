@@ -1,7 +1,8 @@
-"""`SwarmPeer`: one Crazyflie behind what Crazyswarm2's server would put into ROS.
+"""`SwarmPeer`: one Crazyflie behind the ROS interface of Crazyswarm2's server.
 
-The server's part is played too: topics and services become the packets that it sends to the firmware, logs become its
-topics. Services answer in the thread that spins the node; the firmware hears of them at its next step.
+The server's part is simulated too: topics and services become the packets that it sends to the
+firmware, logs become its topics. Services answer in the thread that spins the node; the firmware
+receives the requests at its next step.
 """
 
 import struct
@@ -33,7 +34,7 @@ class SwarmPeer(Peer):
         super().__init__(firmware)
         self._mass_kg, self._node, self._namespace = mass_kg, node, namespace
         self.frame, self.told_rates = namespace.rsplit("/", 1)[-1], slice(None)
-        """What it says wrong: for tests of those who have to notice."""
+        """Frame and part of the rates that are published; tests set wrong ones to check that the receiver notices."""
         self._told: deque[Packet] = deque()
         name = topics.FULL_STATE.of("", namespace)
         self._full_states = Mailbox(node, topics.FULL_STATE, name, lambda message: message)
@@ -51,7 +52,7 @@ class SwarmPeer(Peer):
 
     @property
     def mass_kg(self) -> float:
-        """As its server sets it."""
+        """Mass [kg] that its server sets."""
         return self._mass_kg
 
     def _service(self, name: str, answer: Any) -> Any:
@@ -63,7 +64,7 @@ class SwarmPeer(Peer):
         return self._node.create_service(kind, f"{self._namespace}/{name}", taken)
 
     def serve(self, now_s: float, own: Estimate) -> None:
-        """Hand on what has come, and say what is due."""
+        """Forward received messages to the firmware, and publish the topics that are due."""
         for message, _ in self._full_states.take():
             self._told.append(_full_state(message))
         deaf = "radio" in self.faults
@@ -107,13 +108,13 @@ class SwarmPeer(Peer):
 
 
 def _high_level(command: int, ask: Any) -> Packet:
-    """Of a take-off or a landing, heading as it is."""
+    """Return the packet of a take-off or a landing that keeps the heading."""
     duration_s = ask.duration.sec + ask.duration.nanosec / 1e9
     return Packet(HIGH_LEVEL, 0, struct.pack("<BBff?f", command, ask.group_mask, ask.height, 0.0, True, duration_s))
 
 
 def _full_state(message: Any) -> Packet:
-    """In thousandths, 16 bits each."""
+    """Return the packet of a full-state set-point, in thousandths, 16 bits each."""
     turn = message.pose.orientation
     parts = [xyz_of(part) for part in (message.pose.position, message.twist.linear, message.acc)]
     numbers = np.clip(np.concatenate(parts) * 1000, -32767, 32767).astype(int).tolist()

@@ -1,4 +1,4 @@
-"""`CrazyflieTeam`: MuJoCo's vehicles under the firmware of Crazyflies, whatever carries their messages. No ROS here."""
+"""`CrazyflieTeam`: MuJoCo's vehicles under the firmware of Crazyflies, over any transport. No ROS here."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
@@ -15,32 +15,33 @@ from robomarl.ros.io.messages import Estimate
 LOW_POWER = 3
 """`pm.state` of an empty battery; 0: on battery."""
 FAULTS = ("radio", "battery", "refuses", "jump", "unseen")
-"""What may go wrong on purpose: no packet passes; the battery is empty; arming is refused; the estimate jumps by 1 m;
-it is not told any more."""
+"""Faults that can be injected: no packet passes; the battery is empty; arming is refused; the estimate jumps by 1 m;
+the estimate is no longer sent.
+"""
 
 
 @dataclass
 class Peer(ABC):
-    """One vehicle: its firmware, and what carries its messages."""
+    """One simulated vehicle: its firmware, and the transport of its messages."""
 
     firmware: Firmware
     battery: Battery = field(default_factory=Battery)
     faults: set[str] = field(default_factory=set)
     force_m_s2: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    """Of its accelerometer."""
+    """Specific force [m/s²] that the vehicle's accelerometer measures."""
 
     @property
     @abstractmethod
     def mass_kg(self) -> float:
-        """What its controller believes."""
+        """Mass [kg] that the vehicle's controller assumes."""
 
     @abstractmethod
     def serve(self, now_s: float, own: Estimate) -> None:
-        """Answer what has come, and say what is due."""
+        """Answer received messages, and send those that are due."""
 
     @abstractmethod
     def close(self) -> None:
-        """Release what it holds."""
+        """Release the resources of the transport."""
 
     def restart(self, firmware: Firmware) -> None:
         """It was switched off and on."""
@@ -59,7 +60,7 @@ class CrazyflieTeam(DrivenTeam):
     peers: list[Peer]
 
     def connect(self, wires: Iterable[Callable[[Firmware], Peer]], auto_arm: bool = True) -> None:
-        """What carries the messages of each vehicle [N]."""
+        """Connect each vehicle [N] to its message transport."""
         self._auto_arm, self.now_s = auto_arm, 0.0
         self.peers = [wire(self._started()) for wire in wires]
 
@@ -67,19 +68,19 @@ class CrazyflieTeam(DrivenTeam):
         return Firmware(Supervisor(self._auto_arm), self.now_s)
 
     def close(self) -> None:
-        """Release what the peers hold."""
+        """Close all simulated vehicles."""
         for peer in self.peers:
             peer.close()
 
     def reset(self, seed: int) -> None:
-        """New places; every vehicle was carried there and switched off and on. What is logged and set stays."""
+        """Draw new places. Every vehicle was carried there and switched off and on; log blocks and parameters are kept."""
         self._memory, self._gains = mellinger_rest(self.scenario.count), MellingerGains()
         super().reset(seed)
         for peer in self.peers:
             peer.restart(self._started())
 
     def driven(self, own: Estimate) -> Driven:
-        """What the firmware does now."""
+        """Run the firmware for one step; return its rotor thrusts, motor states and tracked commands."""
         count, forces = len(self.peers), self.forces(self.truth())
         rows = [Estimate(*(part[i] for part in own)) for i in range(count)]
         for peer, force in zip(self.peers, forces, strict=True):

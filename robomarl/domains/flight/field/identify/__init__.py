@@ -1,1 +1,1 @@
-"""Flights of the field in the simulator: flown again from the same states with the same commands, and fitted."""
+"""Simulation of recorded flights from their states with their commands, and parameter fits to them."""

@@ -1,10 +1,12 @@
-"""Learning a residual: an ensemble of small networks, fitted to what the identified vehicles' windows leave over.
+"""Training of a residual: an ensemble of small networks, fitted to the remaining errors of the
+identified vehicles' windows.
 
-A push without a torque changes nothing of how a vehicle turns, so what it does to velocities and positions in a window
-is linear: they answer to each decision's push by the drag alone. Errors and answers are whitened as in identification
-(`robomarl.field.identify.noise`), which makes least squares maximum likelihood although the policy reacts to gusts:
-else a network would learn which way the wind blows from what the policy does against it. Each member has drawn its
-windows with replacement, and keeps the weights with which the windows of other flights are predicted best, open-loop.
+A push without a torque does not change a vehicle's attitude, so its effect on velocities and
+positions in a window is linear: only the drag shapes their response to each decision's push.
+Errors and responses are whitened as in identification (`robomarl.field.identify.noise`). This
+makes least squares maximum likelihood although the policy reacts to gusts; otherwise a network
+would learn the wind direction from the policy's reaction. Each member draws its windows with
+replacement. It keeps the weights that best predict the windows of held-out flights, open-loop.
 """
 
 from collections.abc import Sequence
@@ -41,14 +43,14 @@ WEIGHT_DECAY = 1e-4
 BATCH = 16
 """Windows of a gradient step."""
 STEPS = 40
-"""Gradient steps from one look at the other flights to the next."""
+"""Gradient steps between two evaluations on the held-out flights."""
 LOOKS = 20
 PATIENCE = 5
 """Looks without a better one after which a fit ends."""
 
 
 class Left(NamedTuple):
-    """What W windows leave over, n decisions each."""
+    """Remaining errors of W windows, n decisions each."""
 
     own: np.ndarray
     """[W, n, OWN]."""
@@ -57,7 +59,7 @@ class Left(NamedTuple):
     errors: np.ndarray
     """[W, 2 n, 3] whitened, of positions and then velocities along each axis."""
     answer: np.ndarray
-    """[R, 2 n, n] of each robot: what a push in each decision adds to that."""
+    """[R, 2 n, n] for each robot: change of the errors by a push in each decision."""
     robot: np.ndarray
     """[W] int."""
 
@@ -85,13 +87,13 @@ def learn(
 
     Args:
         loop: the team's model.
-        found: what was identified, from windows of which those of the tracks to fit are used here.
+        found: fits of the robots; only their windows from the tracks to fit are used here.
         fit: tracks of the team.
-        stop: of other flights.
-        seed: of first weights, draws and batches; the same gives the same weights.
+        stop: windows of held-out flights.
+        seed: seed of first weights, draws and batches; equal seeds give equal weights.
 
     Returns:
-        Weights [MEMBERS, ...]; of a member that never predicted better than without, a push of 0.
+        Weights [MEMBERS, ...]; a member that never predicted better than no residual has a push of 0.
     """
     left = left_over(loop.scenario, found, fit)
     rng, key = np.random.default_rng(seed), jax.random.key(seed)
@@ -117,7 +119,9 @@ def _like(member: np.ndarray, weights: jax.Array) -> np.ndarray:
 
 
 def first_weights(rng: np.random.Generator) -> Residual:
-    """[MEMBERS, ...] whose push is 0 at first: kernels are normal and as wide as keeps variances, the last one 0."""
+    """Return weights [MEMBERS, ...] with a push of 0: kernels are normal with a variance-preserving width, the last one
+    is 0.
+    """
     encode, decide = ((3, WIDTH), (WIDTH, CODE)), ((OWN + CODE, WIDTH), (WIDTH, WIDTH), (WIDTH, 3))
     *first, last = (_layer(rng, *sizes) for sizes in decide)
     return Residual(tuple(_layer(rng, *sizes) for sizes in encode), (*first, (0 * last[0], last[1])))
@@ -146,13 +150,13 @@ def _steps(left: Left, state: tuple[Residual, Any], rows: jax.Array, key: jax.Ar
 
 
 def unexplained(member: Residual, left: Left, batch: jax.Array) -> jax.Array:
-    """Mean square of what a member leaves of the whitened errors; 1 is noise alone."""
+    """Mean square of the whitened errors that remain with a member; 1 is noise alone."""
     push = accel_of(member, left.own[batch], left.offset_m[batch])
     return ((left.errors[batch] + left.answer[left.robot[batch]] @ push) ** 2).mean()
 
 
 def left_over(scenario: Any, found: Sequence[RobotFit], tracks: Sequence[RobotTrack]) -> Left:
-    """The identified vehicles' errors in the windows of these tracks, and what was there to see."""
+    """Return the identified vehicles' errors in the windows of these tracks, and the inputs of the residual there."""
     steps, flights = min(robot.windows.length for robot in found), {track.flight for track in tracks}
     parts = []
     for number, robot in enumerate(found):
@@ -178,7 +182,9 @@ def _seen(robot: RobotFit, kept: list[int], tracks: Sequence[RobotTrack], steps:
 
 
 def _whitened(robot: RobotFit, steps: int, gust_time_s: float) -> tuple[np.ndarray, np.ndarray]:
-    """[2 n, 2 n] what whitens a robot's errors, and [2 n, n] the whitened answer to a push in each decision."""
+    """Return the whitening matrix [2 n, 2 n] of a robot's errors, and the whitened response [2 n, n] to a push in each
+    decision.
+    """
     period_s, drag_per_s = float(np.median(robot.windows.period_s)), max(robot.model.drag_per_s(robot.fit.value), 0.0)
     whiten = Whitener(steps, period_s, gust_time_s, drag_per_s).whitening(robot.fit.noise)
     late = np.arange(steps)[:, None] - np.arange(steps)

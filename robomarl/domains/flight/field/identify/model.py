@@ -1,8 +1,10 @@
-"""What identification fits: one free quadrotor of the `fast` engine, with a delay that need not be whole sub-steps.
+"""Model that identification fits: one free quadrotor of the `fast` engine, with a delay that need
+not be a multiple of the sub-step.
 
-While a window settles, the model is put into the estimated state before every decision, which leaves it the rotors'
-thrusts, that nobody measures; from then on it is open-loop, with the commands that were sent. In a sub-step the mean of
-the commands in force acts, so that the result is smooth in the delay.
+While a window settles, the model is reset to the estimated state before every decision; only the
+rotors' thrusts, which are not measured, carry over. From then on the model is open-loop, with the
+commands that were sent. In a sub-step the mean of the commands in force acts, so that the result
+is smooth in the delay.
 """
 
 from collections.abc import Callable
@@ -37,7 +39,7 @@ AT_ONCE = 24
 
 
 class WindowDecision(NamedTuple):
-    """What a window has of one decision."""
+    """Data of one decision in a window."""
 
     state: Array
     """[13] estimated."""
@@ -48,7 +50,7 @@ class WindowDecision(NamedTuple):
     sent_s: Array
     """[J] from the decision's estimate on."""
     mates: Array | tuple
-    """[M, 3] where the others are; empty where nothing asks for it."""
+    """[M, 3] positions of the teammates; empty if no residual needs them."""
 
 
 class WindowFlown(NamedTuple):
@@ -62,7 +64,7 @@ class WindowFlown(NamedTuple):
     sent_s: Array
     """[K, J]."""
     mates: Array | tuple = ()
-    """[K, M, 3] where the others are at each decision."""
+    """[K, M, 3] positions of the teammates at each decision."""
 
 
 def fitted(scenario: FlightScenario) -> FittedModel:
@@ -81,7 +83,9 @@ def fitted(scenario: FlightScenario) -> FittedModel:
 
 
 def drag_of(theta: np.ndarray) -> float:
-    """Of a vehicle with these parameters: the drag's force is that of the file's mass, whatever the vehicle weighs."""
+    """Return the drag [1/s] of a vehicle with these parameters. The drag force refers to the mass in the vehicle file,
+    for any true mass.
+    """
     return float(theta[NAMES.index("drag_per_s")] / theta[NAMES.index("mass_scale")])
 
 
@@ -105,7 +109,9 @@ _KEPT: dict[tuple[str, str, float], Callable] = {}
 
 
 def _compiled(scenario: FlightScenario) -> Callable:
-    """Outputs and derivatives of all windows; kept for scenarios of the same vehicle and rates."""
+    """Return the compiled function for outputs and derivatives of all windows; it is cached for scenarios of one
+    vehicle and rate.
+    """
     key = scenario.name, scenario.vehicle, scenario.physics_dt_s
     if key not in _KEPT:
         one = partial(_outputs_alone, scenario)
@@ -117,18 +123,19 @@ def _compiled(scenario: FlightScenario) -> Callable:
 def _outputs_alone(
     scenario: FlightScenario, theta: Array, state: Array, period_s: Array, command: Array, sent_s: Array
 ) -> Array:
-    """Of the model as it is."""
+    """Return the window outputs of the model without a residual."""
     return window_outputs(scenario, theta, WindowFlown(state, period_s, command, sent_s))
 
 
 def window_outputs(scenario: FlightScenario, theta: Array, flown: WindowFlown, member: Residual | None = None) -> Array:
-    """[K, 11] position, velocity, tilt and body rates after each decision of one window.
+    """Return position, velocity, tilt and body rates [K, 11] after each decision of one window.
 
     Args:
-        scenario: whose vehicle and rates.
+        scenario: scenario that gives vehicle and rates.
         theta: [P] parameters, `NAMES`.
         flown: the window.
-        member: of a residual, which pushes as well; its push stays from one decision to the next, as on the engines.
+        member: a member of a residual, which pushes as well; its push is constant from one decision
+            to the next, as on the engines.
     """
     state, period_s, command, sent_s, mates = flown
     vehicle, substeps = scenario.vehicle_config, scenario.substeps
@@ -160,7 +167,7 @@ def window_outputs(scenario: FlightScenario, theta: Array, flown: WindowFlown, m
 
 
 def missed_force(member: Residual, of: tuple[Vehicle, Physics], body: RigidVehicle, told: WindowDecision) -> Vec3:
-    """What a residual pushes with [N, world] in a decision of a vehicle with this physics."""
+    """Return the push [N, world] of a residual in a decision of a vehicle with this physics."""
     own = own_features(body.vel, body.quat, tuple(told.command[-1]), lift_of(*of))
     offset = told.mates - jnp.stack(body.pos)  # type: ignore[operator]
     return tuple(of[1].mass_kg * a for a in accel_of(member, own[None], offset[None])[0])  # type: ignore[return-value]

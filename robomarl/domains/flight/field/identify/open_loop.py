@@ -1,4 +1,6 @@
-"""Where vehicles are half a second on, by their identified model and a residual, from recorded starts and commands."""
+"""Predictions of vehicle positions half a second ahead, by the identified model and a residual, from recorded starts
+and commands.
+"""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple

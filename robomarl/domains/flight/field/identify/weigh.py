@@ -1,4 +1,4 @@
-"""The same flights as those of controllers that believe another mass."""
+"""Conversion of recorded flights to those of controllers that assume another mass."""
 
 from collections.abc import Sequence
 
@@ -24,5 +24,5 @@ def weigh(found: Sequence[RobotFit], tracks: Sequence[RobotTrack]) -> MassCorrec
 
 
 def believed(command: np.ndarray, factor: float) -> np.ndarray:
-    """[..., 4] commands of controllers that believe `factor` times the mass, with the same thrust."""
+    """Return the commands [..., 4] of controllers that assume `factor` times the mass, with equal thrust."""
     return np.concatenate([(command[..., :3] + GRAVITY) / factor - GRAVITY, command[..., 3:]], -1)

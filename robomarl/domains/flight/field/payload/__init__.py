@@ -1,1 +1,1 @@
-"""What recordings of teams that carry tell of the payload."""
+"""Identification of the payload from recordings of teams that carry one."""

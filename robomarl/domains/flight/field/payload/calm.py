@@ -19,13 +19,13 @@ CALM_S = 0.5
 CALM_M_S, CALM_RAD_S = 0.2, 0.2
 """... and how fast the payload may be and turn meanwhile."""
 BLOCK_S = 4.0
-"""What is seen in so long is one observation: a swing lasts for seconds, and so does wind."""
+"""Length [s] of one observation: a swing lasts for seconds, and so does wind."""
 LEAST_COVER = 0.8
 """Share of the ticks that a calm time must have of every robot."""
 
 
 class CalmTime(NamedTuple):
-    """What one robot saw in one calm time; [M, ...] of all of its team in `Calm`."""
+    """Observations of one robot in one calm time; `Calm` has those of its whole team as [M, ...]."""
 
     end_m: np.ndarray
     """[3] its end of its cable."""
@@ -34,7 +34,7 @@ class CalmTime(NamedTuple):
     axis: np.ndarray
     """[3] along which its rotors push."""
     accel_m_s2: np.ndarray
-    """[3] what it is held up with, g up + a, with the drag of its own motion taken off."""
+    """[3] specific force that holds the vehicle up, g up + a, with the drag of its own motion removed."""
     level: np.ndarray
     """[2, 3] the world's x and y."""
 
@@ -51,7 +51,7 @@ class Calm(NamedTuple):
     block: np.ndarray
     """[M] which observation each belongs to."""
     place: tuple[tuple[str, int, int], ...]
-    """[M] that the payload was in which flight, and which observation of it that is."""
+    """[M] the word `payload`, the flight, and the number of the observation in that flight."""
 
     def toward(self, points_m: np.ndarray) -> np.ndarray:
         """[M, N, 3] unit vectors along the cables, from where they are tied to the payload [N, 3]."""
@@ -60,13 +60,13 @@ class Calm(NamedTuple):
 
 
 class HangingTeam(NamedTuple):
-    """What is known of what flew."""
+    """Known properties of the team that flew."""
 
     cables: CableConfig
     drag_per_s: float
-    """Of a vehicle: acceleration over airspeed."""
+    """Drag of a vehicle: acceleration over airspeed."""
     period_s: float
-    """Between two decisions."""
+    """Time between two decisions."""
 
 
 def calm_times(tracks: Sequence[RobotTrack], robots: list[str], rig: HangingTeam) -> Calm | None:
@@ -92,7 +92,7 @@ def calm_times(tracks: Sequence[RobotTrack], robots: list[str], rig: HangingTeam
 
 
 def calm_time(track: RobotTrack, at_s: float, rig: HangingTeam) -> CalmTime | None:
-    """What a robot saw from then on for `CALM_S`, if the payload hung still."""
+    """Return a robot's observations during `CALM_S` from this time; None if the payload did not hang still."""
     rows = np.flatnonzero((track.seen_s >= at_s) & (track.seen_s < at_s + CALM_S))
     assert track.sensed is not None, "the caller has looked"
     pose = track.sensed[rows, :7]

@@ -1,13 +1,16 @@
-"""What a payload weighs, where its centre of mass is and how long the cables are, from how it hangs while it is calm.
+"""Estimation of a payload's mass and centre of mass and of the cables' lengths, from how the payload
+hangs while it is calm.
 
-A taut cable is as long as its ends are apart. The pulls f of the cables hold the weight m g up and accelerate the
-payload by a; of three cables only one set of pulls does, and f / m follows from their directions alone, of more the
-vehicles' attitudes say which (`tilt`), as they say how much the payload weighs. While it hardly turns their moments
-about the centre of mass c cancel,
+A taut cable is as long as its ends are apart. The pulls f of the cables hold the weight m g up
+and accelerate the payload by a. With three cables only one set of pulls does this, and f / m
+follows from their directions alone. With more cables the vehicles' attitudes determine the set
+(`tilt`), as they determine the payload's mass. While the payload hardly turns, the moments of the
+pulls about the centre of mass c cancel,
 
-    sum p x f / m = c x (g up + a)    (p: where a cable is tied to the payload; all in its frame),
+    sum p x f / m = c x (g up + a)    (p: attachment point of a cable on the payload; all in its
+        frame),
 
-which is linear in c. Payloads that lean show its height, level ones do not.
+which is linear in c. Payloads that lean show the height of c, level ones do not.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,11 +35,13 @@ TRUSTED_M = 0.05
 
 
 def find_payload(scenario: FlightScenario, tracks: Sequence[RobotTrack]) -> CarriedFigures:
-    """Mass, centre of mass and cables' lengths with 95 % intervals, and what can't be told, a sentence each.
+    """Estimate mass, centre of mass and cable lengths with 95 % intervals; report each figure that
+    cannot be determined in a sentence.
 
     Args:
-        scenario: what was flown, with its load.
-        tracks: of its robots, all flights; `sensed` begins with the payload's place [3] and attitude wxyz [4].
+        scenario: the flown scenario, with its load.
+        tracks: tracks of its robots, all flights; `sensed` begins with the payload's position [3] and
+            attitude wxyz [4].
     """
     load, cables = scenario.load, scenario.cables
     assert load is not None, "only for scenarios with a load"
@@ -76,12 +81,12 @@ def misses_m(calm: Calm, load: LoadConfig, cables: CableConfig) -> tuple[np.ndar
 
 
 def _stretch_m(load: LoadConfig, cables: CableConfig) -> float:
-    """What a cable stretches by when all carry alike."""
+    """Return the stretch [m] of a cable when all cables carry alike."""
     return load.mass_kg * GRAVITY_M_S2 / len(cables.load_points_m) / cables.stiffness_n_m
 
 
 def changes(scenario: FlightScenario, found: Sequence[Parameter]) -> dict[str, dict[str, Any]]:
-    """Sections of a scenario's file with what was found, and the ranges around it."""
+    """Return the sections of a scenario file with the estimates, and the ranges around them."""
     load, cables = scenario.load, [p for p in found if p.name == "cable_m"]
     assert load is not None, "the caller has looked"
     length_m = sum(p.value for p in cables) / len(cables)
@@ -106,9 +111,9 @@ def changes(scenario: FlightScenario, found: Sequence[Parameter]) -> dict[str, d
 
 
 def _mass(calm: Calm, scenario: FlightScenario) -> Parameter:
-    """Of the payload, if the vehicles weigh what their file says; see `tilt`.
+    """Return the payload's mass, given that the vehicles have the mass in their file; see `tilt`.
 
-    Its interval has what the scenario says that vehicles may weigh otherwise, and that cables may be tied wrong.
+    Its interval includes the scenario's ranges of vehicle mass and of attachment errors.
     """
     cables, ranges = scenario.cables, scenario.randomize
     assert cables is not None, "the caller has looked"
@@ -127,7 +132,9 @@ def _mass(calm: Calm, scenario: FlightScenario) -> Parameter:
 
 
 def _cables(calm: Calm, robots: list[str], of: tuple[LoadConfig, CableConfig], tied_m: float) -> list[Parameter]:
-    """Length of each cable without tension: less what it stretches by when all carry alike."""
+    """Return the length of each cable without tension: the measured length less the stretch when all cables carry
+    alike.
+    """
     load, cables = of
     stretch_m = _stretch_m(load, cables)
     apart = np.linalg.norm(calm.end_m - np.array(cables.load_points_m), axis=-1) - stretch_m
@@ -159,7 +166,9 @@ def _centre(calm: Calm, cables: CableConfig, tied_m: float) -> list[Parameter]:
 
 
 def _jackknife(block: np.ndarray, solve: Callable[[np.ndarray], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """What is solved for [K] of all times, and half of its 95 % interval, from leaving out each block [M]."""
+    """Solve for [K] values with all times; return them and half of their 95 % interval, from leaving out each block
+    [M].
+    """
     value, blocks = solve(block >= 0), np.unique(block)
     without = np.array([solve(block != one) for one in blocks])
     spread = (len(blocks) - 1) / len(blocks) * ((without - value) ** 2).sum(0)

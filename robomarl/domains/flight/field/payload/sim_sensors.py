@@ -1,4 +1,5 @@
-"""What the simulator publishes for tasks with sensors of their own, as `robomarl.ros.fieldtask` says.
+"""Sensor messages that the simulator publishes for tasks with sensors of their own, as
+`robomarl.ros.fieldtask` specifies.
 
 A task puts a function under its name: from the true world to the messages of its sensors.
 """
@@ -26,4 +27,4 @@ def sense_load(scenario: FlightScenario, world: World, stamp_s: float) -> dict[s
 
 
 SENSORS: dict[str, Sense] = {"lift": sense_load}
-"""By the name of the task."""
+"""Sensor functions by the name of the task."""

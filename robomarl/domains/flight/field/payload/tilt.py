@@ -1,14 +1,16 @@
-"""How hard each cable pulls and what the payload weighs, from how the vehicles lean against their cables.
+"""Estimation of cable pulls and of the payload's mass, from how the vehicles lean against their
+cables.
 
-Low-level controllers take the pull of a cable away from a vehicle's acceleration a, but not from its attitude. Thrust
-points along its axis b, and holds the vehicle, its cable and the wind:
+Low-level controllers remove the pull of a cable from a vehicle's acceleration a, but not from its
+attitude. Thrust points along its axis b, and holds the vehicle, its cable and the wind:
 
     b x (g up + a - w + r p) = 0
 
-where r is the payload's mass over the vehicle's, p the cable's pull over the payload's mass, and w the wind's push, the
-same for all vehicles of a flight. Pulls that hold the payload are those of least size and, with more than three
-cables, some that cancel each other. All of it is linear in r, in w and in these. So a payload's mass is known as well
-as the vehicles' own, and as their attitudes.
+where r is the payload's mass over the vehicle's, p the cable's pull over the payload's mass, and
+w the wind's push, equal for all vehicles of a flight. Pulls that hold the payload are those of
+least size and, with more than three cables, some that cancel each other. The equation is linear
+in r, in w and in the cancelling pulls. So a payload's mass is known as well as the vehicles' own,
+and as their attitudes.
 """
 
 from typing import NamedTuple
@@ -24,7 +26,7 @@ class Leaning(NamedTuple):
     axis: np.ndarray
     """[M, N, 3] along which each pushes."""
     accel_m_s2: np.ndarray
-    """[M, N, 3] g up + a: what it is held up with; drag of its own motion is taken off."""
+    """[M, N, 3] g up + a: specific force that holds the vehicle up, with the drag of its own motion removed."""
     level: np.ndarray
     """[M, 2, 3] the world's x and y, along which wind blows."""
     flight: np.ndarray
@@ -32,7 +34,7 @@ class Leaning(NamedTuple):
 
 
 class Pulls(NamedTuple):
-    """What was found."""
+    """Estimated mass ratio and cable pulls."""
 
     ratio: float
     """The payload's mass over a vehicle's."""
@@ -41,11 +43,11 @@ class Pulls(NamedTuple):
 
 
 def held_by(toward: np.ndarray, held: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Pulls of least size, and those that cancel each other.
+    """Return the pulls of least size, and those that cancel each other.
 
     Args:
         toward: [M, N, 3] unit vectors along the cables, away from the payload.
-        held: [M, 3] what they hold together, over the payload's weight.
+        held: [M, 3] sum of the pulls, over the payload's weight.
 
     Returns:
         [M, N] over the payload's weight; and [M, N, N - 3] of size 1.
@@ -55,10 +57,10 @@ def held_by(toward: np.ndarray, held: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def find_pulls(leaning: Leaning, toward: np.ndarray, held: np.ndarray, keep: np.ndarray) -> Pulls:
-    """By least squares.
+    """Estimate mass ratio and pulls by least squares.
 
     Args:
-        leaning: how the vehicles do.
+        leaning: how the vehicles lean.
         toward: [M, N, 3] and ...
         held: [M, 3] of `held_by`.
         keep: [M] bool, the times that count for the mass and the wind.
@@ -75,9 +77,10 @@ def find_pulls(leaning: Leaning, toward: np.ndarray, held: np.ndarray, keep: np.
 def _equations(
     leaning: Leaning, toward: np.ndarray, least: np.ndarray, free: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """[M, 2 N, 1 + 2 F] of the ratio and of the wind in F flights, [M, 2 N, N - 3] of what cancels, [M, 2 N] wanted.
+    """Return the columns [M, 2 N, 1 + 2 F] of the ratio and of the wind in F flights, [M, 2 N, N - 3] of
+    the cancelling pulls, and the right side [M, 2 N].
 
-    Two equations for each vehicle: across its axis, where thrust makes nothing good.
+    Two equations for each vehicle: across its axis, where thrust has no component.
     """
     across = _across(leaning.axis)
     count, robots = least.shape

@@ -1,17 +1,17 @@
 """`Commander`: PX4's modes, arming and fail-safes of one vehicle. Plain Python: no sockets, no ROS.
 
-What it does and says is that of PX4's documentation (flight modes, offboard; safety configuration; arming). Without
-set-points for COM_OF_LOSS_T it holds for COM_FAIL_ACT_T, then does what COM_OBL_RC_ACT says. Modes are as far as
-adapters use them.
+Its behaviour and texts are those of PX4's documentation (flight modes, offboard; safety
+configuration; arming). Without set-points for COM_OF_LOSS_T it holds for COM_FAIL_ACT_T, then
+takes the action of COM_OBL_RC_ACT. Modes are modelled as far as adapters use them.
 """
 
 from dataclasses import dataclass, field
 from enum import IntEnum
 
 PROOF_S, PROOF_GAP_S = 1.0, 0.5
-"""Set-points have to come for so long, and no rarer than this, before offboard is entered."""
+"""Duration [s] of the set-point stream, and longest gap in it [s], before offboard is entered."""
 SPOOL_S = 1.0
-"""COM_SPOOLUP_TIME: motors idle so long after arming."""
+"""COM_SPOOLUP_TIME: time [s] for which motors idle after arming."""
 
 
 class FlightMode(IntEnum):
@@ -50,7 +50,7 @@ DEFAULTS: dict[str, float | int] = {
     "MPC_LAND_SPEED": 0.6,
     "MAV_PROTO_VER": 2,
 }
-"""As the checklist sets them; PX4's own of the first three are 0, 1 and 5."""
+"""Values that the checklist sets; PX4's own defaults of the first three are 0, 1 and 5."""
 
 
 @dataclass
@@ -62,7 +62,7 @@ class Commander:
     armed: bool = False
     landed: bool = True
     refuses: bool = False
-    """Its arming checks fail: for tests of those who have to notice."""
+    """True if its arming checks fail: for tests of components that have to notice it."""
     battery_low: bool = False
     terminated: bool = False
     said: list[str] = field(default_factory=list)
@@ -71,9 +71,9 @@ class Commander:
     """When it was."""
     _first_s: float = 0.0
     _last_s: float = -1e9
-    """Of the stream of set-points."""
+    """Times of the first and the last set-point of the stream."""
     _held_s: float | None = None
-    """Since when it holds because set-points stopped."""
+    """Time since which the vehicle holds because set-points stopped."""
     _landed_s: float = 0.0
 
     def streamed(self, now_s: float) -> None:
@@ -105,7 +105,7 @@ class Commander:
         return Result.ACCEPTED
 
     def step(self, now_s: float, landed: bool) -> None:
-        """One step; `landed` is what the land detector says."""
+        """Do one step; `landed` is the output of the land detector."""
         if not landed:
             self._landed_s = now_s
         self.landed = landed

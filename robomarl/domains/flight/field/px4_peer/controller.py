@@ -33,7 +33,7 @@ class Target(NamedTuple):
 
 
 class Px4Memory(NamedTuple):
-    """What the controllers remember."""
+    """Memory of the controllers between calls."""
 
     vel_error: np.ndarray
     """[N, 3] integral, as an acceleration."""
@@ -52,7 +52,7 @@ class Px4Memory(NamedTuple):
 
 
 def px4_rest(count: int) -> Px4Memory:
-    """Before the first call, and on the ground."""
+    """Return the memory before the first call, and on the ground."""
     return Px4Memory(*(np.zeros((count, 3)) for _ in Px4Memory._fields))
 
 
@@ -106,7 +106,9 @@ def thrust_for(gains: Px4Gains, memory: Px4Memory, own: Estimate, target: Target
 
 
 def _limited(gains: Px4Gains, accel: np.ndarray, error: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """[N, 3] thrust within tilt and throttle, the vertical part first, and [N, 3] error without what winds up."""
+    """Return thrust [N, 3] within tilt and throttle, the vertical part first, and the error [N, 3] without the part
+    that winds up.
+    """
     least, most = gains.throttle
     push = np.stack([-accel[:, 0], -accel[:, 1], np.full(len(accel), GRAVITY_M_S2)], -1)
     axis = push / np.linalg.norm(push, axis=-1, keepdims=True)
@@ -138,7 +140,7 @@ def _tilted(axis: np.ndarray, most_rad: float) -> np.ndarray:
 
 
 def facing(thrust: np.ndarray, yaw_rad: np.ndarray) -> np.ndarray:
-    """[N, 4] attitude whose z axis lies against the thrust [N, 3], and whose x axis above the heading [N]."""
+    """Return the attitude [N, 4] with its z axis against the thrust [N, 3], and its x axis above the heading [N]."""
     z = -thrust / np.maximum(np.sqrt((thrust**2).sum(-1)), 1e-9)[:, None]
     c, s = np.cos(yaw_rad), np.sin(yaw_rad)
     ahead, right = c * z[:, 0] + s * z[:, 1], c * z[:, 1] - s * z[:, 0]
@@ -200,5 +202,5 @@ def _canonical(quat: np.ndarray) -> np.ndarray:
 
 
 def _share(cutoff_hz: float, dt_s: float) -> float:
-    """Of a first-order low pass."""
+    """Return the fraction of the new value in a first-order low-pass filter."""
     return float(1 - np.exp(-2 * np.pi * cutoff_hz * dt_s))

@@ -35,21 +35,21 @@ STATES = {
 """`nav_state` by mode."""
 TRIP_US = 2000
 BEGINS_M = np.array([1.5, -2.0, 0.4])
-"""Where the estimator of the first vehicle begins, NED; that of the second twice as far, and so on."""
+"""[m] Origin of the first vehicle's estimator, NED; the second one is twice as far, and so on."""
 
 
 class DdsWire:
     """One namespace."""
 
     def __init__(self, node: Node, namespace: str, vehicle: Px4Vehicle, system: int, home: Geodetic) -> None:
-        """Nothing said yet.
+        """Connect to the topics; nothing is sent yet.
 
         Args:
             node: subscribes and publishes.
-            namespace: of the vehicle.
-            vehicle: whose it is.
+            namespace: namespace of the vehicle.
+            vehicle: the simulated vehicle.
             system: MAV_SYS_ID, from 1.
-            home: where the map begins.
+            home: origin of the map.
         """
         self.vehicle, self.system, self.kind, self.senses = vehicle, system, 2, True
         self._boot_s = 100.0 + 17.0 * system
@@ -73,7 +73,7 @@ class DdsWire:
 
     @property
     def commander(self) -> Commander:
-        """Of the vehicle."""
+        """Commander of the vehicle."""
         return self.vehicle.commander
 
     def restart(self, vehicle: Px4Vehicle) -> None:
@@ -81,7 +81,7 @@ class DdsWire:
         self.vehicle = vehicle
 
     def hear(self, now_s: float, deaf: bool) -> None:
-        """Do what has come."""
+        """Handle the received messages."""
         self._now_s = now_s
         for take, mailbox in self._heard:
             for message, _ in mailbox.take():
@@ -89,7 +89,7 @@ class DdsWire:
                     take(message)
 
     def tell(self, now_s: float, seen: Sensed, mute: bool) -> None:
-        """Say what is due."""
+        """Publish the topics that are due."""
         self._now_s = now_s
         self.commander.said.clear()  # texts for the ground station are no topic
         for topic, period_s in PERIODS_S.items():
@@ -180,7 +180,9 @@ class DdsWire:
         return {"accelerometer_m_s2": felt} if self.senses else None
 
     def _local(self, seen: Sensed) -> dict[str, Any]:
-        """On a sphere, for the few metres of a room: arcs along the meridian and the parallel."""
+        """Return the estimator's origin on a spherical Earth, for the few metres of a room: arcs along the meridian and
+        the parallel.
+        """
         home, (north, east, down) = self._home, self.begins_m
         latitude = home.latitude_deg + math.degrees(north / EARTH_M)
         longitude = home.longitude_deg + math.degrees(east / (EARTH_M * math.cos(math.radians(home.latitude_deg))))

@@ -1,7 +1,9 @@
-"""`Px4Gains`: parameters of PX4's multicopter controllers, by what they do. SI; throttles and torques from -1 to 1.
+"""`Px4Gains`: parameters of PX4's multicopter controllers, by their function. SI; throttles and
+torques from -1 to 1.
 
-Numbers are those of PX4's airframe 4901_crazyflie21, and its defaults (parameter reference) where that sets none. They
-are not ours: what flies behind an adapter has to be what the vehicle flies.
+Numbers are those of PX4's airframe 4901_crazyflie21, and PX4's defaults (parameter reference)
+where the airframe sets none. They are not ours: a simulated vehicle behind an adapter has to fly
+the controller of the real one.
 """
 
 from dataclasses import dataclass
@@ -14,14 +16,14 @@ from robomarl.core.types import GRAVITY_M_S2
 
 @dataclass(frozen=True)
 class Px4Gains:
-    """Of one type of vehicle."""
+    """Gains and limits of one type of vehicle."""
 
     hover: float
     """MPC_THR_HOVER: throttle of a hover."""
     rotor_n: float
     """Thrust of one rotor at full throttle; linear (THR_MDL_FAC = 0)."""
     layout: np.ndarray
-    """[3, 4] what each rotor adds for a roll, a pitch and a yaw torque of 1, FRD."""
+    """[3, 4] throttle that each rotor adds for a roll, a pitch and a yaw torque of 1, FRD."""
     pos: tuple[float, float, float] = (0.95, 0.95, 1.5)
     """MPC_XY_P, MPC_Z_P."""
     vel_p: tuple[float, float, float] = (1.8, 1.8, 8.0)
@@ -53,7 +55,7 @@ class Px4Gains:
 
 
 def gains_of(vehicle: Quadrotor) -> Px4Gains:
-    """Of a vehicle file: its mass, its rotors, and where they are."""
+    """Return the gains of a vehicle file: from its mass, its rotors, and their positions."""
     rotors, body = vehicle.rotors, vehicle.body
     places = np.array(rotors.positions_m)
     forward, right = places[:, 0], -places[:, 1]  # FLU to FRD

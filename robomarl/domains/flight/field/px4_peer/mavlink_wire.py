@@ -10,7 +10,7 @@ from robomarl.vehicles.mavlink.addresses import SIM_VEHICLE_PORT, Address
 
 
 class MavlinkWire:
-    """One socket, and what answers behind it."""
+    """One socket, and the MAVLink server behind it."""
 
     def __init__(self, address: Address, vehicle: Px4Vehicle, system: int = 0) -> None:
         """Speak to the adapter at an address; MAV_SYS_ID is the address's, or another one."""
@@ -26,7 +26,7 @@ class MavlinkWire:
 
     @property
     def vehicle(self) -> Px4Vehicle:
-        """Whose it is."""
+        """Vehicle behind this wire."""
         return self.server.vehicle
 
     def restart(self, vehicle: Px4Vehicle) -> None:
@@ -34,13 +34,13 @@ class MavlinkWire:
         self.server.vehicle = vehicle
 
     def hear(self, now_s: float, deaf: bool) -> None:
-        """Answer what has come."""
+        """Answer the received messages."""
         for raw in self._received():
             if not deaf:
                 self.server.take(raw, now_s)
 
     def tell(self, now_s: float, seen: Sensed, mute: bool) -> None:
-        """Send what is due."""
+        """Send the messages that are due."""
         for raw in self.server.due(now_s, seen):
             if not mute:
                 self._send(raw)

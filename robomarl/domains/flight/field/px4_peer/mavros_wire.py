@@ -1,7 +1,8 @@
-"""`MavrosWire`: one PX4 vehicle behind what MAVROS would put into ROS: ENU and FLU, names of modes, services.
+"""`MavrosWire`: one PX4 vehicle behind the ROS interface of MAVROS: ENU and FLU, names of modes,
+services.
 
-Frames are made here from matrices, apart from the adapter's conversions. Services answer in the thread that spins the
-node.
+Frames are made here from matrices, apart from the adapter's conversions. Services answer in the
+thread that spins the node.
 """
 
 import math
@@ -40,7 +41,7 @@ class MavrosWire:
         """Nothing said yet; `system` is MAV_SYS_ID."""
         self.vehicle, self.system, self.kind, self.firmware, self.senses = vehicle, system, 2, 12, True
         self.frames, self.connected = ("map", "base_link"), True
-        """What it says wrong: for tests of those who have to notice."""
+        """Frames and connection state that are published; tests set wrong ones to check that the receiver notices."""
         self._node, self._namespace, self._now_s, self._deaf = node, namespace, 0.0, False
         self._targets = Mailbox(node, topics.TARGET, topics.TARGET.of("", namespace), lambda message: message)
         self._said = {topic: publisher(node, topic, topic.of("", namespace)) for topic in topics.HEARD}
@@ -67,14 +68,14 @@ class MavrosWire:
         self.vehicle = vehicle
 
     def hear(self, now_s: float, deaf: bool) -> None:
-        """Do what has come."""
+        """Handle the received messages."""
         self._now_s, self._deaf = now_s, deaf
         for message, _ in self._targets.take():
             if not deaf:
                 self._on_target(message)
 
     def tell(self, now_s: float, seen: Sensed, mute: bool) -> None:
-        """Say what is due."""
+        """Publish the topics that are due."""
         self.vehicle.commander.said.clear()
         for topic, period_s in PERIODS_S.items():
             if now_s < self._due[topic]:
@@ -106,7 +107,7 @@ class MavrosWire:
         return self._node.create_service(message_class(topics.SERVICES[name]), f"{self._namespace}/{name}", taken)
 
     def _on_target(self, message: Any) -> None:
-        """Positions in ENU, a yaw from east; what is masked is not given."""
+        """Take in a target: positions in ENU, a yaw from east; masked parts are not given."""
         if message.coordinate_frame != 1:
             return
         parts = [xyz_of(part) for part in (message.position, message.velocity, message.acceleration_or_force)]
@@ -125,7 +126,7 @@ class MavrosWire:
         response.success, response.result = result is Result.ACCEPTED, int(result)
 
     def _on_mode(self, request: Any, response: Any) -> None:
-        """MAVROS says that it was sent, not what came of it."""
+        """Set the mode; as in MAVROS, the answer says that the request was sent, not its result."""
         wanted = next((mode for mode, name in NAMES.items() if name == request.custom_mode), None)
         response.mode_sent = wanted is not None
         if wanted is not None:

@@ -1,4 +1,4 @@
-"""`Sensed`: what one PX4 vehicle knows of itself, and how it is told where something goes wrong on purpose. No ROS."""
+"""`Sensed`: state that one PX4 vehicle knows of itself, and its messages under injected faults. No ROS."""
 
 import math
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from robomarl.ros.io.messages import Estimate
 
 @dataclass
 class Sensed:
-    """What is so now."""
+    """Current measurements and faults of a vehicle."""
 
     own: Estimate
     """[3] parts, NED and FRD."""
@@ -26,7 +26,7 @@ class Sensed:
 
 
 class ToldState(NamedTuple):
-    """An estimate as it is told."""
+    """State estimate as published."""
 
     pos_m: np.ndarray
     """[3] NED."""
@@ -66,7 +66,7 @@ def charge_of(seen: Sensed) -> float:
 
 
 def _as_enu(pos: np.ndarray, within: np.ndarray, quat: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """NED and FRD as ENU and FLU: what a bridge does that was set up wrong."""
+    """Return NED and FRD as ENU and FLU, as a wrongly configured bridge does."""
     matrix, half = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, -1.0]]), math.sqrt(0.5)
     w, x, y, z = quat
     there = np.array([w + z, x + y, x - y, w - z]) * half

@@ -1,7 +1,7 @@
-"""`MavlinkServer`: what one PX4 vehicle says and answers over MAVLink. No sockets, no ROS.
+"""`MavlinkServer`: messages and replies of one PX4 vehicle over MAVLink. No sockets, no ROS.
 
-Fields, numbers and time-outs are facts of the MAVLink common message set and of PX4's use of it. Frames are made here
-from matrices, apart from the adapters' conversions.
+Fields, numbers and time-outs are facts of the MAVLink common message set and of PX4's use of this
+set. Frames are made here from matrices, apart from the adapters' conversions.
 """
 
 import math
@@ -35,7 +35,9 @@ class MavlinkServer:
         self._mavlink = dialect()
         self.vehicle, self.system = vehicle, system
         self.kind, self.version, self.senses = 2, 3, True
-        """MAV_TYPE, `mavlink_version`, whether it tells its accelerometer: for tests of those who have to notice."""
+        """MAV_TYPE, `mavlink_version`, and True if the accelerometer is sent; tests set wrong ones to check that the
+        receiver notices.
+        """
         self._codec = self._mavlink.MAVLink(None, srcSystem=system, srcComponent=1)
         self._codec.robust_parsing = True
         self._boot_s = 100.0 + 17.0 * system
@@ -55,7 +57,7 @@ class MavlinkServer:
 
     @property
     def commander(self) -> Commander:
-        """Of the vehicle."""
+        """Commander of the vehicle."""
         return self.vehicle.commander
 
     def take(self, raw: bytes, now_s: float) -> None:
@@ -66,7 +68,7 @@ class MavlinkServer:
                 handler(message, now_s)
 
     def due(self, now_s: float, seen: Sensed) -> list[bytes]:
-        """What is sent now."""
+        """Return the datagrams to send now."""
         for text in self.commander.said:
             self._say(self._codec.statustext_encode(4, text.encode()[:50]))
         self.commander.said.clear()

@@ -1,4 +1,4 @@
-"""`Px4Team`: MuJoCo's vehicles under PX4's controllers, whatever carries their messages. No ROS here."""
+"""`Px4Team`: MuJoCo's vehicles under PX4's controllers, over any transport. No ROS here."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -14,8 +14,10 @@ from robomarl.domains.flight.field.px4_peer.vehicle import NONE, Px4Vehicle, Wis
 from robomarl.ros.io.messages import Estimate
 
 FAULTS = ("radio", "battery", "refuses", "jump", "reset", "unseen", "enu", "degrees", "mirrored", "pilot")
-"""What may go wrong on purpose: no packet passes; the battery is low; arming is refused; the estimate jumps by 1 m, is
-reset by 0.3 m (its counter says so), stops; it is told in ENU, with rates in degrees, left-handed; a pilot flies it."""
+"""Faults that can be injected: no packet passes; the battery is low; arming is refused; the estimate jumps by 1 m, is
+reset by 0.3 m (its counter says so), stops; it is published in ENU, with rates in degrees, left-handed; a pilot
+flies it.
+"""
 EVERY = 2
 """Steps from one turn of the position controller to the next: it is slower than those of attitude and rates."""
 RESET_M = np.array([0.3, 0.0, 0.0])
@@ -26,11 +28,11 @@ BODY = np.diag([1.0, -1.0, -1.0])
 
 
 class Px4Wire(Protocol):
-    """What carries a vehicle's messages."""
+    """Transport of a vehicle's messages."""
 
     @property
     def vehicle(self) -> Px4Vehicle:
-        """Whose they are."""
+        """Vehicle behind this wire."""
         ...
 
     def restart(self, vehicle: Px4Vehicle) -> None:
@@ -38,28 +40,28 @@ class Px4Wire(Protocol):
         ...
 
     def hear(self, now_s: float, deaf: bool) -> None:
-        """Do what has come since the last call; `deaf`: nothing passes."""
+        """Handle the messages received since the last call; `deaf`: no message passes."""
         ...
 
     def tell(self, now_s: float, seen: Sensed, mute: bool) -> None:
-        """Say what is due; `mute`: nothing passes."""
+        """Send the messages that are due; `mute`: no message passes."""
         ...
 
     def close(self) -> None:
-        """Release what it holds."""
+        """Release the resources of the transport."""
         ...
 
 
 @dataclass
 class Px4Peer:
-    """One vehicle: what it does, and what carries its messages."""
+    """One simulated vehicle: its behaviour, and the transport of its messages."""
 
     wire: Px4Wire
     battery: Battery = field(default_factory=Battery)
     faults: set[str] = field(default_factory=set)
     resets: int = 0
     moved_m: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    """Of its estimator's origin, NED."""
+    """Displacement [m] of its estimator's origin, NED."""
     throttle: float = 0.0
 
     @property
@@ -76,7 +78,9 @@ class Px4Peer:
         self.faults.discard("pilot")
 
     def step(self, now_s: float, own: Estimate, force_m_s2: np.ndarray) -> Wish | None:
-        """Hear, decide, say; what is tracked now."""
+        """Receive messages, decide, send messages; return the set-point that is tracked now, None if motors idle or are
+        off.
+        """
         commander, faults = self.vehicle.commander, self.faults
         commander.refuses, commander.battery_low = "refuses" in faults, "battery" in faults
         if "pilot" in faults:
@@ -102,12 +106,12 @@ class Px4Team(DrivenTeam):
     peers: list[Px4Peer]
 
     def connect(self, wires: Iterable[Callable[[Px4Vehicle], Px4Wire]]) -> None:
-        """What carries the messages of each vehicle [N]."""
+        """Connect each vehicle [N] to its message transport."""
         self._gains, self.now_s = gains_of(self.scenario.vehicle_config), 0.0
         self.peers = [Px4Peer(wire(Px4Vehicle(self._gains.hover))) for wire in wires]
 
     def close(self) -> None:
-        """Release what the wires hold."""
+        """Release the resources of the wires."""
         for peer in self.peers:
             peer.wire.close()
 
@@ -119,7 +123,7 @@ class Px4Team(DrivenTeam):
             peer.restart(self._gains.hover)
 
     def driven(self, own: Estimate) -> Driven:
-        """What PX4 does now."""
+        """Run PX4 for one step; return its rotor thrusts, motor states and tracked commands."""
         ned, count = in_ned(own), len(self.peers)
         forces = self.forces(self.truth()) @ BODY
         rows = [Estimate(*(part[i] for part in ned)) for i in range(count)]
@@ -156,5 +160,5 @@ def turned(quat: np.ndarray) -> np.ndarray:
 
 
 def stacked(wishes: list[Wish]) -> Target:
-    """Of N vehicles."""
+    """Return the set-points of N vehicles as one `Target`."""
     return Target(*(np.array(part, float) for part in zip(*wishes, strict=True)))

@@ -1,4 +1,4 @@
-"""`Px4Vehicle`: what one PX4 vehicle tracks now: its mode's set-point, take-off, land detector. NED, no sockets."""
+"""`Px4Vehicle`: current target of one PX4 vehicle: its mode's set-point, take-off, land detector. NED, no sockets."""
 
 from typing import NamedTuple
 
@@ -11,7 +11,9 @@ NONE = np.full(3, np.nan)
 STILL_M_S = 0.25
 """Slower than this a vehicle that holds keeps its place; before, it brakes."""
 LOW_THROTTLE, SINKS_M_S, LANDED_S = 0.6, 0.12, 0.6
-"""Land detector: less than so much of a hover's throttle and so slow, while it is told down, for so long."""
+"""Land detector: largest fraction of the hover throttle and largest vertical speed [m/s] while the set-point leads
+down, and the time [s] for which both must last.
+"""
 
 
 class Wish(NamedTuple):
@@ -41,7 +43,7 @@ class Px4Vehicle:
         self._mode, self._low_s, self._landed = FlightMode.MANUAL, 0.0, True
 
     def step(self, now_s: float, own: Estimate, throttle: float) -> Wish | None:
-        """What the controllers track now; None: motors idle or off.
+        """Return the set-point that the controllers track now; None: motors idle or off.
 
         Args:
             now_s: by its clock.

@@ -20,7 +20,7 @@ def write_load_report(result: MissionResult, file: Path, about: Mapping[str, Any
     Args:
         result: of `fly_mission`, with its log.
         file: the HTML file.
-        about: what else to say: fleet, bundle, seed, commit.
+        about: further facts to show: fleet, bundle, seed, commit.
     """
     log = load_flight(Path(result.flight.log))
     names, marks = robot_names(log, list(result.states)), _marks(result)

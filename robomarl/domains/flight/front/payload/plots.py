@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 AXIS_COLOURS = tuple(robot_line(i)["color"] for i in range(3))
 Marks = Sequence[tuple[float, str]]
-"""(time [s], what happened then)."""
+"""Events as (time [s], description)."""
 
 
 def place_against_goal(log: FlightLog, marks: Marks = ()) -> "Figure":
-    """Where the load is and where it is to be, axis by axis; goals are dashed."""
+    """Draw the load's place and its goal, axis by axis; goals are dashed."""
     at = steps_to_draw(log)
     figure, axes = new_chart(900, 300, "place of the load [m]", "time [s]", margins=(46, 60, 30, 42))
     for i, colour in enumerate(AXIS_COLOURS):

@@ -17,9 +17,9 @@ class JaxTeam(TeamSim):
         """Prepare the engine; it is compiled at the first step.
 
         Args:
-            scenario: what is simulated.
+            scenario: the simulated scenario.
             num_envs: E, teams side by side.
-            seed: of everything that is random.
+            seed: seed of all random draws.
             sim: "fast" or "mjx".
 
         Raises:

@@ -30,13 +30,13 @@ def build_model(scenario: FlightScenario, looks: bool = False) -> mujoco.MjModel
 
     Args:
         scenario: which vehicle, how many, and the time step.
-        looks: add what is only there to be seen.
+        looks: add parts that are only there to be seen.
     """
     return build_spec(scenario, looks).compile()
 
 
 def build_spec(scenario: FlightScenario, looks: bool = False) -> mujoco.MjSpec:
-    """The same model before it is compiled, for those who want to add to it."""
+    """Return the model before it is compiled, for callers that want to add to the model."""
     spec = mujoco.MjSpec()
     spec.modelname = scenario.name
     spec.option.timestep = scenario.physics_dt_s

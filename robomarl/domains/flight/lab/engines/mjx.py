@@ -1,8 +1,10 @@
-"""The `mjx` engine: the scenario's MuJoCo model on JAX, for accelerators and as a third opinion in `check`.
+"""The `mjx` engine: the scenario's MuJoCo model on JAX, for accelerators and as a third opinion in
+`check`.
 
-One environment; `vmap` makes a batch of it. Controller, motors, drag and wind are the same code as in the
-other engines. Contacts are left out: an episode is over as soon as two spheres touch or one leaves the arena,
-which the scenario's own geometry finds, and a contact solver would cost most of the time of every step.
+One environment; `vmap` makes a batch. Controller, motors, drag and wind share their code with the
+remaining engines. Contacts are left out: an episode is over as soon as two spheres touch or one
+leaves the arena, which the scenario's own geometry finds, and a contact solver would take most of
+the time of every step.
 """
 
 import contextlib

@@ -11,7 +11,7 @@ from robomarl.domains.flight.lab.world import World, advance
 
 
 def make_bodies(scenario: FlightScenario, num_envs: int, threads: int | None = None) -> MujocoBodies:
-    """What moves in this scenario: vehicles, or vehicles and a load."""
+    """Return the moving bodies of this scenario: vehicles, or vehicles and a load."""
     if scenario.load is None:
         return MujocoBodies(scenario, num_envs, threads)
     return MujocoCarriers(scenario, num_envs, threads)

@@ -41,7 +41,7 @@ class MujocoBodies:
         """Compile the model.
 
         Args:
-            scenario: what is simulated.
+            scenario: the simulated scenario.
             num_envs: E, teams side by side.
             threads: in MuJoCo's pool; by default one for each of at most 8 cores, and none for one team.
         """
@@ -59,7 +59,7 @@ class MujocoBodies:
         self._masses_kg = np.empty(0)
 
     def prepare(self, world: World) -> None:
-        """Take over what randomization drew for the episodes that begin."""
+        """Take over the randomized parameters of the episodes that begin."""
         self.contact[:] = False
         self.set_masses(np.asarray(world.hidden.physics.mass_kg))
 
@@ -100,7 +100,7 @@ class MujocoBodies:
         return world._replace(body=RigidVehicle(*(tuple(c.astype(dtype) for c in part) for part in final)))
 
     def rotor_targets(self, world: World, body: RigidVehicle, substep: int) -> Vec4:
-        """What the low-level controllers want of the rotors in a sub-step: [E, N] thrust [N] of each of the four."""
+        """Return the thrust [N] wanted by the low-level controllers in a sub-step: [E, N] of each of the four rotors."""
         *accel, yaw_rate = command_in_force(world, np.asarray(substep), self._scenario.substeps)
         return rotor_targets(self._scenario.vehicle_config, body.quat, body.omega, tuple(accel), yaw_rate)
 

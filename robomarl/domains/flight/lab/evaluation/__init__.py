@@ -1,1 +1,1 @@
-"""Flights counted: what an evaluation of a flying team says."""
+"""Evaluation of a flying team: counts and figures over its flights."""

@@ -1,7 +1,7 @@
-"""How well a team flies when it has arrived: calm commands, level vehicles, and how near its goal it stays.
+"""Hover quality of a team that has arrived: calm commands, level vehicles, and distance to the goal.
 
-Success asks for one second at the goal. What a policy does afterwards is watched for longer, apart from everything
-else that an evaluation counts: no figure of the episodes changes by it.
+Success asks for one second at the goal. The policy's further flight is watched for longer, apart
+from everything else that an evaluation counts, so no figure of the episodes changes.
 """
 
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ ACCELERATION = ("acceleration.x", "acceleration.y", "acceleration.z")
 
 
 class Hover(NamedTuple):
-    """Sums over what was watched of E teams of N robots."""
+    """Sums over the watched decisions of E teams of N robots."""
 
     left: np.ndarray
     """[E] decisions that are still to be watched."""
@@ -46,7 +46,7 @@ def watched(scenario: FlightScenario, task: Task, seconds: float) -> int:
 
 
 def start_hover(scenario: FlightScenario, count: int, decisions: int) -> Hover:
-    """Before the first decision of `count` teams."""
+    """Return the sums before the first decision of `count` teams."""
     zero, vectors = np.zeros(count), np.zeros((count, scenario.count, 3))
     return Hover(zero.astype(int) + decisions, zero.astype(bool), vectors, vectors, zero, zero)
 

@@ -1,4 +1,4 @@
-"""What an evaluation counts of a flying team, and of what it carries."""
+"""Scores of a flying team, and of its load, in an evaluation."""
 
 import math
 
@@ -19,9 +19,11 @@ from robomarl.lab.evaluate.score import Episodes, TeamScore
 from robomarl.lab.sim.model.obstacles import obstacle_gap
 
 PATH_FROM_S = 5.0
-"""Where the goal moves, errors are means from here on: by then the load has caught up with it."""
+"""Time [s] from which errors to a moving goal are averaged; by then the load has caught up with the goal."""
 KEPT_S, KEPT_M, KEPT_RAD = 10.0, 0.5, math.radians(20)
-"""A load is kept if it is within this distance (and angle) of its place so long after a vehicle was lost."""
+"""Time [s] after the loss of a vehicle at which a load counts as kept if it is within this distance [m] (and angle
+[rad]) of its place.
+"""
 
 
 class FlightScore(TeamScore):

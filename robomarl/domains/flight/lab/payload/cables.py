@@ -1,7 +1,7 @@
-"""Cables that cross, and how far the bundle of them is wound up; array-generic, the same for all engines.
+"""Crossings of cables, and winding of their bundle; array-generic, one code for all engines.
 
-Cables have no thickness and pass through each other in every engine: what would tangle in the air has to be
-found here. A slack cable counts as the straight line between its ends.
+Cables have no thickness and pass through each other in every engine, so tangles of real cables
+have to be detected here. A slack cable counts as the straight line between its ends.
 """
 
 import itertools
@@ -25,10 +25,10 @@ def segments(body: RigidVehicle, rigid: Rigid, cargo: Cargo) -> Segments:
 
 
 def crossed(before: Segments, after: Segments) -> Array:
-    """[...] bool: two cables have passed through each other between two decisions.
+    """Return True [...] if two cables have passed through each other between two decisions.
 
-    The ends of two lines span a tetrahedron; its signed volume changes sign when one line passes the other. That
-    is a crossing if the points where the lines come closest then lie within both cables.
+    The ends of two lines span a tetrahedron; its signed volume changes sign when one line passes the
+    second. That is a crossing if the points where the lines come closest then lie within both cables.
     """
     count = after[0][0].shape[-1]
     found = namespace(*after[0]).zeros(after[0][0].shape[:-1], bool)
@@ -51,7 +51,7 @@ def _volume(first: Vec3, second: Vec3, between: Vec3) -> Array:
 
 
 def _within(first: Vec3, second: Vec3, between: Vec3) -> Array:
-    """Whether the lines come closest at points inside both segments (Ericson, 2005, 5.1.9)."""
+    """Return True if the lines come closest at points inside both segments (Ericson, 2005, 5.1.9)."""
     a, b, c = dot(first, first), dot(first, second), dot(second, second)
     d, e = dot(first, between), dot(second, between)
     room = a * c - b * b

@@ -23,7 +23,7 @@ SLACK_FOR = 8
 CAUGHT = 10
 """Decisions that a cable has been taut in both engines before its tensions are compared, as medians over them."""
 SLACK_SHARE = 0.03
-"""Below this share of the working tension a cable is slack."""
+"""Fraction of the working tension below which a cable is slack."""
 TEAM_M_S2, OWN_M_S2, DROP_M_S2 = 1.5, 0.3, 3.0
 """Accelerations of the team, of each vehicle on its own, and of the one that drops and climbs."""
 DROP_S = (0.4, 1.0, 1.6)
@@ -33,10 +33,10 @@ START_M = 20.0
 
 
 class Trace(NamedTuple):
-    """What one engine did, [E, ...] each, or [T, E, ...]."""
+    """Trace of one engine, [E, ...] each, or [T, E, ...]."""
 
     pos_m: np.ndarray
-    """Of the load."""
+    """Position [m] of the load."""
     quat: np.ndarray
     tension_n: np.ndarray
     """[..., N]"""
@@ -53,7 +53,7 @@ def lifted(scenario: FlightScenario, seconds: float) -> FlightScenario:
 
 
 def all_heavier(world: World, factor: float) -> World:
-    """The same state with other masses of vehicles and load, which the controllers do not know of."""
+    """Return the state with masses of vehicles and load times `factor`, unknown to the controllers."""
     load = world.load
     assert isinstance(load, Load), "only for scenarios with a load"
     cargo = load.cargo._replace(mass_kg=load.cargo.mass_kg * np.float32(factor))
@@ -63,8 +63,9 @@ def all_heavier(world: World, factor: float) -> World:
 def manoeuvres(
     scenario: FlightScenario, world: World, random: np.random.Generator, seconds: float
 ) -> tuple[World, np.ndarray]:
-    """The start as it is drawn, and [T, E, N, 5] commands: the team's, each vehicle's own, and one vehicle's that drops
-    and climbs."""
+    """Return the start as drawn, and [T, E, N, 5] commands: the team's, each vehicle's own, and those of one vehicle
+    that drops and climbs.
+    """
     scenario.command.must_be_flown(scenario.name, "check")
     low, high = scenario.command_limits
     shape = world.closest_m.shape
@@ -84,7 +85,7 @@ def manoeuvres(
 
 
 def seen(world: World) -> Trace:
-    """Where the load is, how it is turned, and what its cables pull."""
+    """Return the load's position and attitude, and its cables' tensions."""
     load = world.load
     assert isinstance(load, Load), "only for scenarios with a load"
     parts = (origin(load.rigid, load.cargo.com_m), attitude(load.rigid), load.tension_n)
@@ -118,9 +119,10 @@ def tension_difference(a: np.ndarray, b: np.ndarray, taut: np.ndarray, working_n
 
 
 def events(taut: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Decision at which each cable first goes slack, and at which it is caught then; [E, N] each, -1 if never.
+    """Return the decision at which each cable first goes slack, and at which it is caught then; [E, N]
+    each, -1 if never.
 
-    What a cable does after it was caught hangs on how it bounced, and two engines need not agree on that.
+    The cable's motion after the catch depends on how it bounced, on which two engines need not agree.
     """
     length = len(taut)
     padded = np.concatenate([taut, np.ones((SLACK_FOR, *taut.shape[1:]), bool)])

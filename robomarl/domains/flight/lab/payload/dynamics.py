@@ -21,11 +21,11 @@ class Cables(NamedTuple):
     toward: Vec3
     """Unit vector from the vehicle's end to the load's end, world."""
     distance_m: Array
-    """Between the ends."""
+    """Distance [m] between the ends."""
     rate_m_s: Array
-    """At which that grows."""
+    """Rate [m/s] at which that distance grows."""
     arm_m: Vec3
-    """From the load's centre of mass to its end, load frame."""
+    """Vector from the load's centre of mass to the load's end of the cable, load frame."""
 
 
 def for_each(vector: tuple[Array, ...], vehicles: Array) -> tuple[Array, ...]:
@@ -38,12 +38,14 @@ def for_each(vector: tuple[Array, ...], vehicles: Array) -> tuple[Array, ...]:
 
 
 def total(each: Array) -> Array:
-    """Sum over the vehicles, [..., N] to [...]; for a few of them a sum along an axis is a loop of its own."""
+    """Return the sum over the vehicles, [..., N] to [...]; for few vehicles a sum along an axis would be a separate
+    loop.
+    """
     return sum(each[..., i] for i in range(each.shape[-1]))
 
 
 def stretch_out(cables: CableConfig, body: RigidVehicle, rigid: Rigid, cargo: Cargo) -> Cables:
-    """Where the ends are and how fast they part."""
+    """Return the positions of the cables' ends and the speeds at which they part."""
     xp = namespace(*body.pos)
     tied = tuple(body.pos[0] * 0 + p for p in cables.vehicle_point_m)
     start = tuple(p + o for p, o in zip(body.pos, to_world(body.quat, tied), strict=True))

@@ -1,14 +1,14 @@
-"""What a fleet is asked to carry, checked before anything is started or sent."""
+"""Checks of a fleet's load, before anything is started or sent."""
 
 from typing import Any
 
 
 def check_load(fleet: Any) -> None:
-    """Read the scenario of a team that carries: its file says what does not fit.
+    """Read the scenario of a team with a load, which checks the load, and compare the number of robots.
 
     Raises:
-        UserError: too heavy a load, points of attachment that coincide, cables that are too short, or a scenario for
-            another number of robots.
+        UserError: too heavy a load, points of attachment that coincide, cables that are too short, or
+            a scenario for another number of robots.
     """
     from robomarl.core.config import UserError
     from robomarl.lab.sim.scenario import load_scenario

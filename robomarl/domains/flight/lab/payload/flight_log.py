@@ -1,4 +1,4 @@
-"""What a flight's log keeps of the load, from the true world: for evaluation and for the judge behind ROS."""
+"""Columns of the load in a flight's log, from the true world: for evaluation and for the judge behind ROS."""
 
 import numpy as np
 
@@ -27,7 +27,7 @@ def load_columns(world: World, period_s: float) -> dict[str, np.ndarray]:
 
 
 def one_of(columns: dict[str, np.ndarray], env: int) -> dict[str, np.ndarray]:
-    """Of the team `env`, copied."""
+    """Return the columns of the team `env`, copied."""
     return {name: np.array(value[env]) for name, value in columns.items()}
 
 

@@ -1,4 +1,4 @@
-"""What a decision does to the load beyond its motion: noise, crossings, winding, arrival. Array-generic."""
+"""Effects of a decision on the load beyond its motion: noise, crossings, winding, arrival. Array-generic."""
 
 from typing import Any
 
@@ -41,7 +41,7 @@ def move_goal(scenario: FlightScenario, goal_m: Array, step: Array) -> Array:
 
 
 def measure_load(scenario: FlightScenario, load: Load, scale: Array, draws: Array) -> tuple[Array, Array]:
-    """What each robot believes of the load's pose: the truth and a bounded uniform error, [..., N, 6] draws."""
+    """Return each robot's measurement of the load's pose: the truth and a bounded uniform error, [..., N, 6] draws."""
     xp = namespace(draws)
     error = (2 * draws - 1) * scale[..., None]
     pos = origin(load.rigid, load.cargo.com_m)[..., None, :]
@@ -68,7 +68,9 @@ def path_error(scenario: FlightScenario, world: Any) -> Array:
 
 
 def load_arrival(scenario: FlightScenario, world: Any, so_far: Array) -> Array:
-    """[..., N] how long the load has been at its goal, one more period counted in; the same for all robots."""
+    """Return the time [..., N] for which the load has been at its goal, one more period counted in; equal for all
+    robots.
+    """
     xp = namespace(world.goal_m)
     distance, angle = pose_errors(world)
     there = (distance < scenario.success.position_m) & (angle < scenario.success.attitude_rad)

@@ -1,6 +1,7 @@
 """The lift task: the team brings the load that hangs from its cables to a pose, and keeps it there.
 
-The rewards start from Zeng et al. (CoRL 2025): pose, smoothness, effort, downwash. Every robot gets the same.
+The rewards start from Zeng et al. (CoRL 2025): pose, smoothness, effort, downwash. All robots get
+equal rewards.
 """
 
 import itertools
@@ -48,9 +49,10 @@ WEIGHTS = {
 
 
 def observation(scenario: FlightScenario) -> ObservationSpec:
-    """Load, own state, goal, how it moves and own index; nothing of team-mates, no velocity of the load, no message.
+    """Return the observation: load, own state, goal, its motion and own index; no teammates, no velocity
+    of the load, no message.
 
-    Who was thrown sees less of the load, and the mates.
+    A thrown team observes less of the load, and the teammates.
     """
     if thrown(scenario):
         return catch.observation(scenario)
@@ -61,7 +63,9 @@ def observation(scenario: FlightScenario) -> ObservationSpec:
 
 
 def means_of(scenario: FlightScenario) -> tuple[ObservationField, ...]:
-    """What carriers see over time: how the goal moves, what lasts of a lost mate, and the own point's error."""
+    """Return the fields that carriers observe over time: the goal's motion, lasting effects of a lost teammate, and the
+    own point's error.
+    """
     follow_s, trim_s = (scenario.load.follow_s, scenario.load.trim_s) if scenario.load else (0.0, 0.0)
     period_s = scenario.period_s
     lasting = lasting_fields(scenario.remembered_s, period_s)
@@ -69,13 +73,14 @@ def means_of(scenario: FlightScenario) -> tuple[ObservationField, ...]:
 
 
 def thrown(scenario: FlightScenario) -> bool:
-    """Whether the team starts in attitudes from which nobody could carry."""
+    """Return True if the team starts in attitudes from which no robot could carry."""
     return scenario.cables is not None and scenario.cables.start_tilt_rad > np.pi / 2
 
 
 LOST = (0.3, 4.0)
-"""For imitation: when a vehicle is lost, over the time limit. One team in five loses a cable while it flies, and one in
-five a vehicle's motors; the others learn from it what the law does then."""
+"""Range of the time at which a vehicle is lost in imitation, over the time limit. One team in five loses a cable while
+it flies, and one in five a vehicle's motors; the remaining robots learn from it the scripted controller's response.
+"""
 
 
 def with_losses(scenario: FlightScenario) -> FlightScenario:
@@ -93,7 +98,7 @@ def law(scenario: FlightScenario) -> PlaceLaw | CatchLaw:
 
 
 def action(scenario: FlightScenario) -> ActionSpec:
-    """What the scenario's kind of command has, within its limits."""
+    """Return the elements of the scenario's kind of command, within its limits."""
     limits = zip(scenario.command.elements, *scenario.command_limits, strict=True)
     return ActionSpec(tuple(ActionField(*names, float(low), float(high)) for names, low, high in limits))
 
@@ -160,7 +165,7 @@ def wash_distance(world: World) -> Array:
 
 
 def crowding(scenario: FlightScenario, world: World, times: float = CROWDED) -> Array:
-    """[...] how far the closest vehicles are inside so many times the safety distance: 0 outside, 1 at the centre."""
+    """Return [...] how deep the closest vehicles are inside `times` the safety distance: 0 outside, 1 at the centre."""
     near = times * scenario.vehicle_config.safety.separation_m
     return namespace(world.goal_m).maximum(1 - least_gap(scenario, world) / near, 0.0)
 
@@ -184,7 +189,8 @@ def least_gap(scenario: FlightScenario, world: World) -> Array:
 
 
 def failed(scenario: FlightScenario, world: World) -> Array:
-    """[...] bool: vehicles touched each other or the load, cables crossed or wound up, or somebody left the arena.
+    """Return True [...] if vehicles touched each other or the load, cables crossed or wound up, or a
+    vehicle or the load left the arena.
 
     A vehicle that is lost does not count: it hangs or has fallen.
     """
@@ -224,7 +230,9 @@ def succeeded(scenario: FlightScenario, world: World) -> Array:
 
 
 def team_privileged(scenario: FlightScenario, world: World) -> Array:
-    """[..., P] for the critic: load, vehicles, cables and goal as they are, what no robot sees, and time left."""
+    """Return [..., P] for the critic: true load, vehicles, cables and goal, parameters that no robot observes, and time
+    left.
+    """
     load, xp = carried(world), namespace(world.goal_m)
     rigid = load.rigid
     place = origin(rigid, load.cargo.com_m)
@@ -239,7 +247,7 @@ def team_privileged(scenario: FlightScenario, world: World) -> Array:
 
 
 def privileged(scenario: FlightScenario, world: World) -> Array:
-    """[..., N, P] the same for each robot, and which one it is."""
+    """Return [..., N, P]: `team_privileged` for each robot, and the robot's index."""
     shared, xp = team_privileged(scenario, world), namespace(world.goal_m)
     index = xp.asarray(np.eye(scenario.count, dtype=np.float32))
     whole = shared[..., None, :] + world.goal_m[..., :1] * 0

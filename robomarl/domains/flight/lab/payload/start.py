@@ -1,4 +1,4 @@
-"""How an episode with a load starts: the load's pose and goal, the vehicles above it, what randomization draws."""
+"""Start of an episode with a load: the load's pose and goal, the vehicles above it, the randomized parameters."""
 
 import math
 
@@ -18,7 +18,7 @@ from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.lab.sim.randomize import Interval, between
 
 LOAD_DRAWS = 20
-"""Uniform draws per team: poses of start and goal, the load's mass and centre, and who is lost when."""
+"""Uniform draws per team: poses of start and goal, the load's mass and centre, and the lost vehicle with its time."""
 
 
 def start_load(scenario: FlightScenario, draws: Array, robot: Array) -> tuple[Load, Array]:
@@ -65,7 +65,7 @@ def draw_pose(span: PoseRange, draws: Array) -> tuple[Array, Array]:
 
 
 def draw_cargo(ranges: RandomizeConfig, sections: tuple[LoadConfig, CableConfig], team: Array, robot: Array) -> Cargo:
-    """What is drawn for the load and the cables; `team` is [..., 8]."""
+    """Draw the parameters of the load and the cables; `team` is [..., 8]."""
     xp = namespace(team)
     load, cables = sections
     count = robot.shape[-2]

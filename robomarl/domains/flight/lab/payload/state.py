@@ -1,6 +1,7 @@
-"""What is true of a load and its cables.
+"""True state of a load and its cables.
 
-Shapes: `...` is the batch of environments, N the vehicles. The load has no axis of its own: one for each team.
+Shapes: `...` is the batch of environments, N the vehicles. The load has no axis of its own: one
+for each team.
 """
 
 from typing import NamedTuple
@@ -24,7 +25,7 @@ class Rigid(NamedTuple):
 
 
 class Cargo(NamedTuple):
-    """What randomization drew for the load and the cables of this episode; no robot knows it."""
+    """Randomized parameters of the load and the cables in this episode; no robot knows them."""
 
     mass_kg: Array
     """[...] true mass; the inertia is scaled with it."""
@@ -56,7 +57,7 @@ class Load(NamedTuple):
     measured_quat: Array
     """[..., N, 4] and how it believes the load to be turned."""
     goal_quat: Array
-    """[..., N, 4] wanted attitude, the same for all robots; the wanted place is `World.goal_m`."""
+    """[..., N, 4] wanted attitude, equal for all robots; the wanted place is `World.goal_m`."""
     crossed: Array
     """[...] bool: two cables have crossed since the last decision."""
     azimuth_rad: Array

@@ -31,7 +31,7 @@ class Size(NamedTuple):
     height: int = 360
     fps: float = 12.5
     colors: int = 96
-    """Of a GIF's palette."""
+    """Number of colours in a GIF's palette."""
 
 
 SIZES = (Size(), Size(400, 300, 10, 48), Size(320, 240, 8, 32), Size(240, 180, 5, 16))
@@ -39,7 +39,7 @@ SIZES = (Size(), Size(400, 300, 10, 48), Size(320, 240, 8, 32), Size(240, 180, 5
 
 
 class Shot(NamedTuple):
-    """What one picture shows."""
+    """Content of one picture."""
 
     step: int
     """Index into the log."""
@@ -126,7 +126,7 @@ def _write_film(log: FlightLog, scenario: FlightScenario, file: Path, backend: B
 
 
 def _write_gif(file: Path, frames: list[np.ndarray], size: Size) -> None:
-    """One palette for all pictures, without dithering: what does not move costs nothing then."""
+    """Write a GIF with one palette for all pictures, without dithering, so that still regions cost nothing."""
     some = np.concatenate(frames[:: max(1, len(frames) // 8)])
     small_too = Image.Quantize.MAXCOVERAGE  # median cut would drop the colours of small robots
     palette = Image.fromarray(some).quantize(size.colors, small_too, dither=Image.Dither.NONE)

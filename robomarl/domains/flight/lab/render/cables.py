@@ -1,4 +1,4 @@
-"""How cables look in films: each as long as it is in the episode, in the colour of its tension."""
+"""Look of cables in films: each with its length in the episode, in the colour of its tension."""
 
 from typing import Any
 
@@ -8,7 +8,9 @@ from robomarl.core.log import FlightLog
 from robomarl.core.types import GRAVITY_M_S2
 
 COLORS = np.array([(0.35, 0.60, 1.00), (0.20, 0.62, 0.28), (0.98, 0.72, 0.10), (0.90, 0.12, 0.10)])
-"""Slack, at half of the working tension, at the working tension, at twice of it and above: linear in between."""
+"""Colours of a cable that is slack, at half of the working tension, at the working tension, at twice this tension and
+above: linear in between.
+"""
 AT = (0.0, 0.5, 1.0, 2.0)
 SLACK_N = 1e-3
 
@@ -32,5 +34,5 @@ def drawn_m(log: FlightLog, step: int) -> np.ndarray:
 
 
 def has_cables(log: FlightLog) -> bool:
-    """Whether the log says how long they are and where they are tied."""
+    """Return True if the log has the cables' lengths and attachment points."""
     return log.tied_m.size > 0

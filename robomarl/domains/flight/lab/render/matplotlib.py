@@ -32,7 +32,7 @@ def plot_frames(log: FlightLog, scenario: Any, shots: Sequence[Any], size: tuple
 
 
 def _set_up(axes: Any, log: FlightLog) -> None:
-    """The same scale on all axes, around the whole flight."""
+    """Set one scale on all axes, around the whole flight."""
     places = np.concatenate([log.pos_m.reshape(-1, 3), log.goal_m.reshape(-1, 3)])
     low, high = places.min(0), places.max(0)
     centre, reach = (low + high) / 2, (high - low)[:2].max() / 2 + 0.1

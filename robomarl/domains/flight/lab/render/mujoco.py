@@ -24,7 +24,7 @@ TRAIL_PARTS = 24
 CABLE_M = 0.008
 """Width of cables in films, thicker than they are, so that one sees their colour."""
 ALERT_RGBA = np.array([1.0, 0.62, 0.1, 0.22], np.float32)
-"""Colour of the safety ellipsoid of a robot whose command the filter changed."""
+"""Colour of the safety ellipsoid of a robot with a command that the filter changed."""
 
 
 @functools.cache
@@ -102,7 +102,7 @@ def aim(log: FlightLog, aspect: float, fovy_deg: float) -> mujoco.MjvCamera:
 
 
 def decorate(scene: mujoco.MjvScene, log: FlightLog, scenario: Any, shot: Any) -> None:
-    """Goals, trails, and a halo around robots whose command the filter changed."""
+    """Draw goals, trails, and a halo around robots with a command that the filter changed."""
     count = log.pos_m.shape[1]
     stretch = scenario.vehicle_config.safety.downwash_ratio
     half = log.separation_m / 2

@@ -1,1 +1,1 @@
-"""What the safety filter of a flying team assumes, the plants that this is measured on, and attacks."""
+"""Assumptions of a flying team's safety filter, the plants on which they are measured, and attacks."""

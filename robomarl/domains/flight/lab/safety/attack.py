@@ -1,7 +1,8 @@
-"""Malicious commands behind the filter, on an engine: what `prove --worst --sim mujoco` flies.
+"""Malicious commands behind the filter, on an engine, as flown by `prove --worst --sim mujoco`.
 
-The robots are the scenario's, in variations that it holds out and in corners of its training range; estimates, radio
-and weather are the scenario's too, and messages carry plans, as robots send them.
+The robots are the scenario's, in variations that it holds out and in corners of its training
+range; estimates, radio and weather are the scenario's too, and messages carry plans, as robots
+send them.
 """
 
 import math
@@ -27,7 +28,7 @@ SIDE_BY_SIDE = 64
 
 
 class Attacked(NamedTuple):
-    """Of E episodes, [E] each."""
+    """Results of E episodes, [E] each."""
 
     contact: np.ndarray
     """bool: two robots touched, by their spheres or by the engine's own test."""
@@ -49,12 +50,12 @@ def attack_all(
     """Attack every variation.
 
     Args:
-        scenario: whose team.
+        scenario: scenario of the team.
         mode: of the filter; "full" is "qp".
         episodes: of each variation.
-        seed: of everything that is drawn.
+        seed: of all random draws.
         sim: engine.
-        tell: told how many more episodes were flown.
+        tell: called with the number of further episodes flown.
 
     Returns:
         The figures: of each variation, and the worst of all.

@@ -1,4 +1,4 @@
-"""What the safety filter of a flying robot is to assume."""
+"""Assumptions of a flying robot's safety filter."""
 
 import dataclasses
 
@@ -7,7 +7,7 @@ from robomarl.domains.flight.lab.scenario import FlightScenario
 
 
 def flyer_params(scenario: FlightScenario, mates: int) -> SafetyParams:
-    """Parameters of the filter of a robot that has to hear so many team-mates.
+    """Return the parameters of the filter of a robot that has to receive `mates` teammates.
 
     Raises:
         UserError: commands are of a kind that the filter does not know.

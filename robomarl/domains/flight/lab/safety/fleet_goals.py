@@ -1,4 +1,4 @@
-"""Whether the robots of a fleet can rest where its scenario sends them."""
+"""Check that the robots of a fleet can rest at the goals of its scenario."""
 
 from pathlib import Path
 from typing import Any

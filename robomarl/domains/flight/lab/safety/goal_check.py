@@ -1,4 +1,4 @@
-"""Whether the robots of a scenario that carry nothing can rest where it sends them."""
+"""Check that the robots of a scenario without a load can rest at its goals."""
 
 import dataclasses
 import math
@@ -41,7 +41,7 @@ def check_goals(scenario: Any, vehicle: Vehicle, file: str) -> None:
 
 
 def goal_faults(scenario: Any, params: SafetyParams) -> list[str]:
-    """What is wrong with the goals of one scenario, in words.
+    """Return the faults of one scenario's goals, in words.
 
     Args:
         scenario: a `FlightScenario` that carries nothing.

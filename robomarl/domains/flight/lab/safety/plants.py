@@ -12,11 +12,11 @@ from robomarl.lab.plants.conditions import Condition
 from robomarl.lab.plants.plants import Links, values
 
 HIGH_M = 100.0
-"""Height of the start: nobody meets the ground."""
+"""Height [m] of the start, where no vehicle meets the ground."""
 FLIES = {"mass_scale": 1.0, "thrust_scale": 1.0, "rotor_tau_scale": 1.0, "wind_m_s": 0.0, "gust_m_s": 0.0}
-"""What `Flyers` know of the section `randomize` beside the delay, and what it is where nothing is said."""
+"""Parameters of the section `randomize` that `Flyers` apply beside the delay, with their default values."""
 CARRIES = {**FLIES, "load_mass_scale": 1.0}
-"""The same with a load."""
+"""`FLIES` for vehicles with a load."""
 
 
 def felt_by_flyers(scenario: FlightScenario) -> tuple[str, ...]:
@@ -42,7 +42,7 @@ class Flyers:
 
     @property
     def period_s(self) -> float:
-        """Between two decisions."""
+        """Time [s] between two decisions."""
         return self._team.scenario.period_s
 
     def start(self, conditions: Sequence[Condition], vel_m_s: np.ndarray) -> None:
@@ -88,7 +88,9 @@ class Flyers:
 
 
 def alone(scenario: FlightScenario) -> FlightScenario:
-    """The scenario with one vehicle, high up and at rest; under a load, with its share of it straight below."""
+    """Return the scenario with one vehicle, high up and at rest; under a load, with its share of the load straight
+    below.
+    """
     start = dataclasses.replace(scenario.start, jitter_m=0.0, speed_m_s=0.0, height_m=HIGH_M)
     single = dataclasses.replace(scenario, count=1, start=start)
     if scenario.load is None or scenario.cables is None:

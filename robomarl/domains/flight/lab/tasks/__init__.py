@@ -1,1 +1,1 @@
-"""Tasks: reward and termination, one file each; `registry` has the table of them."""
+"""Tasks: reward and termination, one file each; `registry` has their table."""

@@ -23,12 +23,12 @@ def robot_errors(world: World) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class Task:
-    """Reward, termination and what the policy sees; every function is array-generic."""
+    """Reward, termination, observation and action of a task; every function is array-generic."""
 
     observation: Callable[[FlightScenario], ObservationSpec]
-    """What a robot's policy sees."""
+    """Scenario -> observation of a robot's policy."""
     action: Callable[[FlightScenario], ActionSpec]
-    """What a robot's policy commands."""
+    """Scenario -> action of a robot's policy."""
     reward_terms: Callable[[FlightScenario, World, World, Array], Terms]
     """(scenario, world before, world after, command [..., N, A]) -> named terms."""
     weights: dict[str, float]
@@ -36,13 +36,13 @@ class Task:
     failed: Callable[[FlightScenario, World], Array]
     """[...] bool: the episode ends as a failure now (contact, out of the arena)."""
     succeeded: Callable[[FlightScenario, World], Array]
-    """[...] bool: the team has done what was asked, now."""
+    """[...] bool: the team has fulfilled its task, now."""
     privileged: Callable[[FlightScenario, World], Array]
-    """[..., N, P] what the critic sees of the truth, for every robot."""
+    """[..., N, P] true values that the critic sees, for every robot."""
     errors: Callable[[World], tuple[Array, Array]] = robot_errors
     """[...] each: distance [m] and angle [rad] between where things are and where they shall be; NaN where the task
     asks for none."""
     team_privileged: Callable[[FlightScenario, World], Array] | None = None
-    """[..., P] the same truth once for the whole team, robots in their order, without what `privileged` repeats."""
+    """[..., P] true values once for the whole team, robots in their order, without repetitions of `privileged`."""
     law: Callable[[FlightScenario], Law] | None = None
     """A controller that a policy may imitate first; none where there is none."""

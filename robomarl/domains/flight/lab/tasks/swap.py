@@ -1,4 +1,4 @@
-"""The swap task: every robot flies to its own goal, through the others, without touching anybody.
+"""The swap task: every robot flies to its own goal, through its teammates, without touching any.
 
 Also the task of `goto_N`: only the goals differ, and they are the scenario's.
 """
@@ -94,10 +94,12 @@ def potential(scenario: FlightScenario, world: World) -> Array:
 
 
 def intrusion(scenario: FlightScenario, world: World) -> Array:
-    """[..., N] how deep the nearest robot is inside the keep-out ellipsoid: 0 outside, 1 at the centre.
+    """Return [..., N] how deep teammates are inside the keep-out ellipsoid, summed over them: each 0
+    outside, 1 at the centre.
 
-    The ellipsoid is `KEEP_OUT` times the safety distance wide, and taller by the downwash ratio. It is much
-    larger than what touches: contacts are too rare to learn from, near misses are not.
+    The ellipsoid is `KEEP_OUT` times the safety distance wide, and taller by the downwash ratio. It
+    is much larger than the range of contact: contacts are too rare to learn from, near misses are
+    not.
     """
     xp = namespace(world.goal_m)
     safety = scenario.vehicle_config.safety
@@ -130,8 +132,9 @@ def succeeded(scenario: FlightScenario, world: World) -> Array:
 
 
 def privileged(scenario: FlightScenario, world: World) -> Array:
-    """[..., N, P] for the critic: everybody's true place, velocity and goal, seen from each robot, and time left; of
-    itself also attitude, rates and what no robot sees (`unseen`)."""
+    """Return [..., N, P] for the critic: true places, velocities and goals of all robots, seen from each robot, and
+    time left; of the robot itself also attitude, rates and quantities that no robot observes (`unseen`).
+    """
     xp = namespace(world.goal_m)
     pos, vel, mates = positions(world.body), velocities(world.body), mates_of(scenario.count)
     own = [world.goal_m - pos, vel, xp.stack(world.hidden.wind_m_s[:2], -1), world.arrived_s[..., None]]
@@ -143,7 +146,7 @@ def privileged(scenario: FlightScenario, world: World) -> Array:
 
 
 def team_privileged(scenario: FlightScenario, world: World) -> Array:
-    """[..., P] the same for a critic of the whole team: every robot once, from the origin of the arena."""
+    """Return [..., P], these values for a critic of the whole team: every robot once, from the origin of the arena."""
     xp = namespace(world.goal_m)
     pos, body = positions(world.body), world.body
     each = [pos, world.goal_m - pos, velocities(body), xp.stack(up_axis(body.quat), -1), xp.stack(body.omega, -1)]

@@ -1,5 +1,6 @@
-"""What acts on a vehicle and no robot sees, for the critic: without it a critic is blind for the 60 to 100 ms that
-lie between a command and what comes of it. Array-generic."""
+"""State that acts on a vehicle and that no robot observes, for the critic: without it a critic is blind for the 60 to
+100 ms between a command and its effect. Array-generic.
+"""
 
 from typing import Any
 
@@ -10,9 +11,11 @@ from robomarl.domains.flight.lab.world import World
 
 
 def unseen(scenario: FlightScenario, world: World) -> Array:
-    """[..., N, U] commands in flight, rotors, the low-level controller's memory, gusts and what was drawn.
+    """Return [..., N, U]: commands in flight, rotors, the low-level controller's memory, gusts and
+    randomized parameters.
 
-    Rotors are over their largest thrust, drawn parameters over their nominal value, all else is in SI units.
+    Rotors are over their largest thrust, randomized parameters over their nominal value, all else is
+    in SI units.
     """
     vehicle, hidden = scenario.vehicle_config, world.hidden
     xp, like = namespace(world.goal_m), world.goal_m[..., 0] * 0

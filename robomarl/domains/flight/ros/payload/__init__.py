@@ -1,1 +1,1 @@
-"""What a payload adds to the node graph."""
+"""Additions of a payload to the node graph."""

@@ -1,7 +1,7 @@
-"""`Carrying`: what one robot of a team that carries knows from its configuration. No ROS here.
+"""`Carrying`: knowledge of one robot of a carrying team from its configuration. No ROS here.
 
-The scenario in the bundle's contract has the numbers: points of attachment, lengths, mass. What is sensed is the
-load's pose, for all robots from one topic.
+The scenario in the bundle's contract has the numbers: points of attachment, lengths, mass. The
+measured quantity is the load's pose, for all robots from one topic.
 """
 
 from collections.abc import Mapping
@@ -21,11 +21,11 @@ from robomarl.ros.fieldtask import FieldTask, Seat, Sensor
 from robomarl.ros.robot.state_machine import TeamFallback
 
 LIFTED_M = 0.05
-"""So far below the lowest place where an episode starts, the policy can take over."""
+"""Distance [m] below the lowest start of an episode above which the policy can take over."""
 SLACK_SHARE = 0.95
 """A vehicle nearer than this to its point of attachment, as a share of the cable, does not pull."""
 LEVEL = np.array([0.0, 0.0, 1.0, 1.0])
-"""What the grip matrix takes of a level load."""
+"""Factor of the grip matrix for a level load."""
 
 
 def check_robot(content: Mapping[str, Any], vehicle: str, count: int) -> None:
@@ -34,7 +34,8 @@ def check_robot(content: Mapping[str, Any], vehicle: str, count: int) -> None:
 
 
 def check_carried(content: Mapping[str, Any], vehicle: Vehicle, count: int) -> None:
-    """Whether this team of the robots' own vehicle can carry what a bundle was trained with.
+    """Check that this team of the robots' own vehicle can carry the load with which a bundle was
+    trained.
 
     Raises:
         UserError: it can't; with the numbers.
@@ -65,7 +66,7 @@ class Carrying:
         self._reach_m = np.float64(reach_m(self.load, cables))
 
     def sensed(self, pose: Goal | None) -> LoadSensed:
-        """What the view says of the load; at the origin before the first message."""
+        """Return the load's part of the view; at the origin before the first message."""
         pos, quat = pose or Goal(np.zeros(3), np.array([1.0, 0, 0, 0]))
         return LoadSensed(pos, quat, self._point, self._grip, self._reach_m)
 

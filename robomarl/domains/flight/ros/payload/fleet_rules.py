@@ -1,4 +1,4 @@
-"""What a payload adds to the fleet plan: the mission. No ROS here."""
+"""Additions of a payload to the fleet plan: the mission. No ROS here."""
 
 from robomarl.core.domain.onboard import Node
 from robomarl.core.hardware.fleet import Fleet

@@ -1,4 +1,4 @@
-"""What a payload adds to the node graph. No ROS here."""
+"""Additions of a payload to the node graph. No ROS here."""
 
 from robomarl.domains.flight.ros.payload.topics import LOAD_GOAL, LOAD_POSE
 from robomarl.ros.enclaves.rights import TeamRights
@@ -13,6 +13,6 @@ def graph() -> NodeGraph:
 
 
 def rights(team: TeamRights) -> dict[str, Rights]:
-    """Of the mission's node."""
+    """Return the rights of the mission's node."""
     announced = team.each(team.names, ANNOUNCE)
     return {"mission": Rights(team.each((WORLD,), LOAD_GOAL), announced, calls=team.all(Order.LAND))}

@@ -19,7 +19,9 @@ class SetPoint:
     """One goal of the load."""
 
     at_s: NonNegative
-    """From when all robots are ACTIVE; the first one is told before, so that they can start at all."""
+    """Time [s] since all robots became ACTIVE; the first set-point is published before, so that the robots can start at
+    all.
+    """
     pos_m: Vector3
     """Place of the load's own frame, world."""
     roll_rad: float = 0.0
@@ -31,7 +33,7 @@ class SetPoint:
 
     @property
     def goal(self) -> Goal:
-        """The same as a pose."""
+        """Set-point as a pose."""
         half_pitch, half_roll = self.pitch_rad / 2, self.roll_rad / 2
         pitch = np.array([np.cos(half_pitch), 0.0, np.sin(half_pitch), 0.0])
         roll = np.array([np.cos(half_roll), np.sin(half_roll), 0.0, 0.0])
@@ -47,7 +49,7 @@ class Mission:
     version: Literal[1]
     """Version of the file's layout."""
     name: str
-    """Of the mission, for reports."""
+    """Name of the mission, for reports."""
     set_points: tuple[SetPoint, ...]
     land_s: Positive
     """When all robots get the order to land."""

@@ -1,8 +1,9 @@
-"""`mission_node`: tells a team that carries where its load is to go, and to land at the end.
+"""`mission_node`: gives a carrying team the goals of its load, and the order to land at the end.
 
-It moves nobody: until an operator has armed and activated the robots it only repeats the first set-point. Its time
-begins when all robots are ACTIVE. A robot that is lost then does not stop it: what is left of the team has its own
-fallback, and is asked to land at the end like the others. Set-points are repeated, so that who comes late has them.
+It moves no robot: until an operator has armed and activated the robots it only repeats the first
+set-point. Its time begins when all robots are ACTIVE. A robot that is lost then does not stop the
+mission: the remaining team has its own fallback, and all its robots are asked to land at the end.
+Set-points are repeated, so that late receivers have them.
 """
 
 import sys
@@ -26,7 +27,7 @@ REPEAT = 10
 
 
 class MissionNode(Node):
-    """Set-points of a load, one after the other."""
+    """Node that publishes the set-points of a load, one after another."""
 
     def __init__(self) -> None:
         """Read the mission, and wait.

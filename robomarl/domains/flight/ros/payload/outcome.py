@@ -1,4 +1,4 @@
-"""`LoadFigures`: what came of a flight with a load, from the simulator's true log. No ROS."""
+"""`LoadFigures`: results of a flight with a load, from the simulator's true log. No ROS."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from robomarl.ros.operator.flight_outcome import FlightFigures, RehearsalResult,
 from robomarl.ros.robot.state_machine import State
 
 SETTLED_S = 3.0
-"""At the end of every set-point: how good it was held."""
+"""Time [s] at the end of every set-point over which errors are averaged."""
 DOWN_M = 0.05
 """A load that has come so close to the place where it stays is down."""
 SLACK_N = 1.0
@@ -24,7 +24,7 @@ class SetPointFigures:
     """One goal of the load."""
 
     from_s: float
-    """Of the log: since the load was lifted."""
+    """Begin in the log's time [s], since the load was lifted."""
     to_s: float
     position_error_m: float
     """Mean over the last `SETTLED_S`."""
@@ -36,24 +36,24 @@ class LoadFigures:
     """A flight with a load."""
 
     flown_s: float
-    """From the lift until the load was down."""
+    """Time [s] from the lift until the load was down."""
     set_points: tuple[SetPointFigures, ...]
     set_down: bool
     """It was in the air until the team was asked to land, and rests on the ground at the end."""
     tension_max_n: float
     lost: str
-    """The robot whose process was ended; "" if none was."""
+    """Name of the robot that had its process ended; "" if none had."""
     lost_at_s: float | None
     """When, in the log."""
     after_loss_min_height_m: float | None
     """Lowest place of the load's frame between the loss and the landing."""
     after_loss_error_m: float | None
-    """From the load to its goal, mean over the last `SETTLED_S` before the landing."""
+    """Distance [m] from the load to its goal, mean over the last `SETTLED_S` before the landing."""
 
 
 @dataclass(frozen=True)
 class MissionResult(RehearsalResult):
-    """What `fly_mission` found; `ok`: no failure, the load set down, all robots that are left stand."""
+    """Result of `fly_mission`; `ok`: no failure, the load set down, all remaining robots on the ground."""
 
     load: LoadFigures
 
@@ -70,13 +70,13 @@ class MissionResult(RehearsalResult):
 def load_figures(
     flight: FlightFigures, ticks: Ticks, clock: Callable[[float], float], lose: tuple[str, float] | None = None
 ) -> LoadFigures:
-    """The figures of one flight.
+    """Compute the figures of one flight.
 
     Args:
         flight: with its log.
-        ticks: what the robots said.
+        ticks: recorded rows of the robots.
         clock: from a stamp to the log's time [s]; a simulator that falls behind has one of its own.
-        lose: the robot whose process was ended, and when.
+        lose: the robot that had its process ended, and when.
     """
     log = load_flight(Path(flight.log))
     left = {name: rows for name, rows in ticks.items() if lose is None or name != lose[0]}

@@ -1,4 +1,4 @@
-"""`fly_mission`: one mission of a team that carries, in the simulator, through the real nodes, and what came of it."""
+"""`fly_mission`: one mission of a carrying team, in the simulator, through the real nodes, and its result."""
 
 import time
 from dataclasses import replace
@@ -16,11 +16,11 @@ from robomarl.ros.operator.rehearsal import SILENT, SLOWER, Rehearsal, TeamNodes
 from robomarl.ros.robot.state_machine import State
 
 LIFT_LIMIT_S = 60.0
-"""From the activation until all robots fly their policies, on a machine that has other things to do."""
+"""Time limit [s] from the activation until all robots fly their policies, on a machine that has other things to do."""
 LAND_LIMIT_S = 60.0
-"""From the end of the mission until all robots stand."""
+"""Time limit [s] from the end of the mission until all robots stand."""
 REST_S = 1.5
-"""After that, for the vehicles to switch off."""
+"""Time [s] after that, for the vehicles to switch off."""
 
 
 def fly_mission(
@@ -30,12 +30,13 @@ def fly_mission(
 
     Args:
         fleet: which robots, and which scenario.
-        plan: which mission, with what.
-        lose: a robot whose process is ended, and how long after all fly their policies [s].
+        plan: which mission, with which options.
+        lose: a robot to lose by ending its process, and how long after all fly their policies [s].
         relay: gets every line that a node prints, with its name.
 
     Raises:
-        UserError: there is no such mission or robot, a node did not come up, or the team did not take off.
+        UserError: there is no such mission or robot, a node did not come up, or the team did not take
+            off.
     """
     mission = load_mission(plan.mission)
     if lose is not None and lose[0] not in (names := [robot.name for robot in fleet.robots]):
@@ -56,7 +57,8 @@ class MissionFlight(Rehearsal):
         """Reset, activate, wait for the end, judge.
 
         Args:
-            lose: a robot whose process is ended, and how long after all fly their policies, in the simulator's time.
+            lose: a robot to lose by ending its process, and how long after all fly their policies, in the
+                simulator's time.
 
         Raises:
             UserError: a robot refused, or the team did not take off.

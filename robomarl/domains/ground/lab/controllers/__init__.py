@@ -1,1 +1,1 @@
-"""Policies that nobody trained."""
+"""Policies without training."""

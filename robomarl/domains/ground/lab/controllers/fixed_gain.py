@@ -1,4 +1,4 @@
-"""`FixedGain`: the scenario's law behind a filter whose gain never changes: what a learned one is compared with."""
+"""`FixedGain`: the scenario's controller behind a filter with a constant gain, for comparison with a learned gain."""
 
 from typing import Any
 

@@ -1,6 +1,8 @@
-"""`ScriptedRobots`: every robot drives to where its task's script sends it, and gives way to the right.
+"""`ScriptedRobots`: every robot drives to the target of its task's script, and gives way to the
+right.
 
-Decentralized: it reads the robot's own view. What a safety filter and two simple rules make of a task.
+Decentralized: it reads the robot's own view. It shows the effect of a safety filter and two
+simple rules on a task.
 """
 
 from typing import Any, NamedTuple
@@ -15,15 +17,15 @@ from robomarl.domains.ground.lab.model import action
 from robomarl.domains.ground.lab.tasks import task_of
 
 BESIDE_M = 0.25
-"""Beyond the separation, mates that are nearer than this and in front are passed on the right."""
+"""Distance [m] beyond the separation within which teammates in front are passed on the right."""
 PATIENCE_S, DETOUR_S = 1.5, 2.5
-"""Who has not moved for so long drives so long another way."""
+"""Time [s] at rest before a detour starts, and duration [s] of a detour."""
 SLOW_SHARE = 0.2
-"""Of the speed limit: slower robots stand."""
+"""Fraction of the speed limit below which a robot counts as at rest."""
 FAR_M = 0.12
-"""Who is nearer to its target has arrived, and may stand."""
+"""Distance to its target [m] within which a robot has arrived, and may rest."""
 ANGLES_RAD = np.array([-1.3, 1.3, -2.4, 2.4], np.float32)
-"""Of one detour after the other."""
+"""Angles [rad] of successive detours."""
 
 
 class Whole:
@@ -47,7 +49,7 @@ class Detours(NamedTuple):
 
 
 class ScriptLaw:
-    """The script without its memory: where to and who is passed. Policies may imitate it."""
+    """The script without its memory: targets and passing. Policies may imitate it."""
 
     observation = Whole()
 
@@ -93,7 +95,7 @@ class ScriptedRobots:
         self.action, self._scenario, self._law = action(scenario), scenario, ScriptLaw(scenario)
 
     def init(self, batch: tuple[int, ...] = ()) -> Detours:
-        """Nobody is stuck."""
+        """Return the memory in which no robot is stuck."""
         zero = np.zeros(batch, np.float32)
         return Detours(zero, zero, zero)
 

@@ -1,7 +1,8 @@
-"""`Ways`: the shortest way around what stands on the floor, by its corners. Array-generic.
+"""`Ways`: the shortest path around obstacles on the floor, by their corners. Array-generic.
 
-A visibility graph (Lozano-Pérez and Wesley, 1979): the shortest way bends at corners only. What is between corners is
-worked out once; a robot looks which corners it sees, and which the goal sees.
+A visibility graph (Lozano-Pérez and Wesley, 1979): the shortest path bends at corners only. The
+paths between corners are computed once; a robot determines which corners it sees, and which the
+goal sees.
 """
 
 from typing import Any
@@ -13,13 +14,13 @@ from robomarl.core.geometry import namespace, norm
 from robomarl.core.types import Array
 
 CORNER_M = 0.03
-"""Beyond the vehicle's clearance: corners of ways, so that its filter lets it round them."""
+"""Distance [m] of path corners beyond the vehicle's clearance, so that its filter lets it round them."""
 FAR = 1e3
-"""Length of what is no way."""
+"""Length [m] assigned to a segment that an obstacle blocks."""
 
 
 class Ways:
-    """Of one scenario. Obstacles that are no boxes along the axes count as those that hold them."""
+    """Shortest paths of one scenario. Obstacles other than boxes along the axes count as the boxes that enclose them."""
 
     def __init__(self, scenario: Any) -> None:
         """Take the obstacles, the vehicle's radius and its clearance."""

@@ -1,6 +1,7 @@
-"""`StraightLaw` and `AroundLaw`: to the goal, of which the safety filter makes what can be. Array-generic.
+"""`StraightLaw` and `AroundLaw`: controllers towards the goal, within the limits that the safety
+filter sets. Array-generic.
 
-Where a scenario lets policies set the filter's gain, this is all that they do not learn.
+If a scenario lets policies set the filter's gain, this is the only part that they do not learn.
 """
 
 from typing import Any
@@ -15,13 +16,13 @@ from robomarl.domains.ground.lab.controllers.shortest_paths import Ways
 from robomarl.domains.ground.lab.controllers.waypoint import Driving, acceleration, approach
 
 ROOM_M = 0.6
-"""Who is at its goal makes room for mates that are nearer ..."""
+"""A robot at its goal makes room for teammates within this distance [m] ..."""
 AWAY_M = 0.25
 """... and stays so near to it."""
 
 
 class StraightLaw:
-    """(offset to the goal, what the robot does) -> acceleration and yaw rate, as `waypoint` has them."""
+    """Controller: (offset to the goal, motion of the robot) -> acceleration and yaw rate, as `waypoint` defines them."""
 
     count = 4
     reads: tuple[str, ...] = ("goal_offset",)
@@ -53,8 +54,9 @@ class StraightLaw:
 
 
 class AroundLaw(StraightLaw):
-    """The shortest way around what stands on the floor, so that who was pushed aside finds back into a lane; who is at
-    its goal leaves it to mates that want past."""
+    """Controller along the shortest path around the obstacles, so that a robot that was pushed aside finds back into a
+    lane; a robot at its goal makes room for teammates that want past.
+    """
 
     reads = ("goal_in_plane", "place", "mates_in_plane")
 

@@ -17,7 +17,8 @@ from robomarl.core.view import LocalView
 POSITION_PER_S = 1.5
 """Wanted speed over distance."""
 VELOCITY_PER_S = 4.0
-"""Wanted acceleration over velocity error: within a command's delay of 0.1 s it makes good less than half of it."""
+"""Wanted acceleration over velocity error; within a command's delay of 0.1 s it corrects less than half of the error.
+"""
 CRUISE_SHARE = 0.95
 """Share of the vehicle's speed limit that it drives at."""
 STEP_M = 0.2
@@ -39,14 +40,14 @@ class Driving(NamedTuple):
 
 
 def driving(view: LocalView) -> Driving:
-    """Of the robot itself."""
+    """Return the motion of the robot itself."""
     own, xp = view.own, namespace(view.own.pos_m)
     toward = xp.stack(heading(components(own.quat_wxyz), xp), -1)  # type: ignore[arg-type]
     return Driving(toward, own.vel_m_s[..., :2], own.omega_rad_s[..., 2])
 
 
 def commanded_velocity(scenario: Any, now: Driving) -> Array:
-    """[..., 2] of what the command accelerates: the look-ahead point, or the centre."""
+    """Return the velocity [..., 2] of the commanded point: the look-ahead point, or the centre."""
     vehicle, xp = scenario.vehicle_config, namespace(now.vel_m_s)
     if not isinstance(vehicle, DifferentialDrive):
         return now.vel_m_s

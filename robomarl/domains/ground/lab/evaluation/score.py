@@ -24,7 +24,7 @@ class GroundCounts(NamedTuple):
 
 
 class GroundScore(ModelScore):
-    """Returns are sums of the published rewards, without what only training is rewarded for."""
+    """Returns as sums of the published rewards, without rewards that only training has."""
 
     side_by_side = 128
 
@@ -56,7 +56,7 @@ class GroundScore(ModelScore):
         return np.asarray(sum(task.weights[name] * self.scenario.period_s * term for name, term in terms.items()))
 
     def figures(self, done: Episodes) -> Figures:
-        """With the task's number."""
+        """Return the figures with the task's number."""
         name = task_of(self.scenario).metric_name
         metric: Any = done.own.metric
         return {

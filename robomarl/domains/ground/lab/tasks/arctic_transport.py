@@ -1,9 +1,11 @@
-"""`arctic_transport`: a robot for ice and one for water cross ground of tiles that two drones look at.
+"""`arctic_transport`: a robot for ice and one for water cross ground of tiles that two drones
+observe.
 
-Published: 8 rows of 12 tiles of 0.25 m, drawn plain, ice or water, the last row the goal, the first the start; 100
-steps; a way-point is 0.3 m away on a robot's own ground, 0.2 m on plain floor, 0.1 m on the other, 0.2 m for drones.
-Reward per step -0.05 times the distance that both have left together and -0.1 until both are there, shared. A role's
-capability: (0, 0) drone, (1, 0) ice, (0, 1) water.
+Published: 8 rows of 12 tiles of 0.25 m, drawn plain, ice or water, the last row the goal, the
+first the start; 100 steps; a way-point is 0.3 m away on a robot's own ground, 0.2 m on plain
+floor, 0.1 m on the opposite ground, 0.2 m for drones. Reward per step -0.05 times the distance
+that both have left together and -0.1 until both are there, shared. A role's capability: (0, 0)
+drone, (1, 0) ice, (0, 1) water.
 """
 
 from typing import Any, NamedTuple
@@ -72,7 +74,7 @@ def kind_at(kind: Array, row: Array, column: Array) -> Array:
 
 
 def most_m_s(scenario: Any, world: TeamWorld) -> Array:
-    """By the ground that a robot is on."""
+    """Return the largest speed [m/s] of each robot, by the ground that it is on."""
     xp, able = namespace(world.pos_m), scenario.capability
     kind = kind_at(world.own.task.kind, *cell(world.pos_m))
     own = (able[:, 0] > 0.5) & (kind == ICE) | (able[:, 1] > 0.5) & (kind == WATER)
@@ -88,7 +90,7 @@ def left_m(scenario: Any, world: TeamWorld) -> Array:
 
 
 def published(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
-    """Of the table."""
+    """Return the rewards of the published table."""
     left = left_m(scenario, after)
     terms = {"distance": left.sum(-1), "time": 1.0 * (left > 0).any(-1)}
     return {name: to_all(after, per_step(scenario, value)) for name, value in terms.items()}
@@ -100,7 +102,7 @@ def shaping(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Arr
 
 
 def sensed(scenario: Any, world: TeamWorld) -> FloorSensed:
-    """The nine tiles about each drone; plain floor is of kind 4, and what is off the floor of kind 0."""
+    """Return the nine tiles about each drone; plain floor is of kind 4, and places off the floor are of kind 0."""
     xp = namespace(world.pos_m)
     drones = [i for i, able in enumerate(scenario.capability) if able[:2].sum() < 0.5][:2]
     row, column = (part[..., drones, None] for part in cell(world.pos_m))

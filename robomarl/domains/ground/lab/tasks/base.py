@@ -1,4 +1,4 @@
-"""`GroundTask`: what one of the scenarios asks of its team. Array-generic; `...` is the batch, N the robots."""
+"""`GroundTask`: requirements of one scenario on its team. Array-generic; `...` is the batch, N the robots."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,24 +13,24 @@ from robomarl.domains.ground.core.sensed import FloorSensed
 from robomarl.lab.sim.model import TeamWorld, placed
 
 HIDDEN, OPEN, DONE = (225, 225, 222), (255, 190, 110), (165, 214, 180)
-"""Colours of what robots do not know yet, what is to be done, and what is done."""
+"""Colours of things that robots do not know yet, that are to be done, and that are done."""
 SCATTER_M = 1e-3
-"""Of places about their cells."""
+"""Scatter [m] of places about their cells."""
 
 
 class GroundOwn(NamedTuple):
-    """What a world of ground robots has besides places and velocities."""
+    """State of a world of ground robots besides places and velocities."""
 
     command: Array
     """[..., N, 4] of the last decision: it is in force until the next one."""
     most_m_s: Array
-    """[..., N] what each robot's commanded point may do at most."""
+    """[..., N] largest speed of each robot's commanded point."""
     task: Any
-    """Of the task, a NamedTuple of arrays [..., ...], or ()."""
+    """State of the task, a NamedTuple of arrays [..., ...], or ()."""
 
 
 class Mark(NamedTuple):
-    """What a picture shows of a task, besides robots and zones."""
+    """Mark of a task in a picture, besides robots and zones."""
 
     place_m: Array
     """[2] its middle."""
@@ -43,7 +43,7 @@ class Mark(NamedTuple):
 
 
 class Beginning(NamedTuple):
-    """Where an episode starts."""
+    """Start of an episode."""
 
     place_m: Array
     """[..., N, 2]"""
@@ -56,18 +56,18 @@ class Beginning(NamedTuple):
 
 @dataclass(frozen=True)
 class GroundTask:
-    """One of them. `scenario` is a `GroundScenario`."""
+    """One task of ground robots. `scenario` is a `GroundScenario`."""
 
     begin: Callable[[Any, Array], Beginning]
     """(scenario, uniform draws [..., M]) -> the start."""
     features: tuple[str, ...]
-    """What a policy sees."""
+    """Names of the features that a policy observes."""
     published: Callable[[Any, TeamWorld, TeamWorld], dict[str, Array]]
     """(scenario, before, after) -> the rewards of the published table, [..., N] per second."""
     shaping: Callable[[Any, TeamWorld, TeamWorld], dict[str, Array]]
-    """The same of what only training is rewarded for."""
+    """(scenario, before, after) -> rewards that only training has, [..., N] per second."""
     weights: dict[str, float]
-    """Of all those terms; the published ones have what the table has."""
+    """Weights of all those terms; the published ones have the table's weights."""
     succeeded: Callable[[Any, TeamWorld], Array]
     """[...] bool."""
     metric: Callable[[Any, TeamWorld], Array]
@@ -78,17 +78,17 @@ class GroundTask:
     update: Callable[[Any, TeamWorld, Array], Any] = lambda scenario, world, draws: world.own.task
     """(scenario, world, draws [..., M]) -> `GroundOwn.task` after a decision that began in this world."""
     most_m_s: Callable[[Any, TeamWorld], Array] = lambda scenario, world: world.own.most_m_s
-    """(scenario, world) -> [..., N] what robots may do at most."""
+    """(scenario, world) -> [..., N] largest speeds of the robots."""
     sensed: Callable[[Any, TeamWorld], tuple] = lambda scenario, world: NothingSensed()
-    """What robots are told besides; see `told`."""
+    """(scenario, world) -> further data that robots receive; see `told`."""
     marks: Callable[[Any, TeamWorld], list[Mark]] = lambda scenario, world: []
-    """(scenario, world of one episode) -> what a film shows besides."""
+    """(scenario, world of one episode) -> further marks in a film."""
     roles: tuple[str, ...] = ()
     """That the team has to have; none where all robots are alike."""
     zones: tuple[str, ...] = ()
     """That the floor has to have."""
     cells: int = 1
-    """Of the grid that each robot takes up at the start."""
+    """Number of cells of the grid that each robot takes up at the start."""
     check: Callable[[Any, float], None] = lambda scenario, touch_m: None
     """(scenario, distance at which two robots touch) -> raises `ValueError` where they can't start so."""
 
@@ -102,14 +102,15 @@ def shuffled(scenario: Any, draws: Array, count: int) -> Array:
 
 
 def scattered(draws: Array, count: int) -> Array:
-    """[..., count, 2] up to 1 mm each way, of the last 2 count numbers: of mates that are as far away as each other,
-    rounding would say who is nearer, and it is another on another machine."""
+    """Return offsets [..., count, 2] of up to 1 mm each way, from the last 2 count numbers. Without them, rounding
+    would decide which of two equally distant teammates is nearer, and it differs between machines.
+    """
     off = SCATTER_M * (2 * draws[..., -2 * count :] - 1)
     return off.reshape(*off.shape[:-1], count, 2)
 
 
 def world_of(scenario: Any, beginning: Beginning) -> TeamWorld:
-    """The world at the start: everybody at rest, nobody commanded."""
+    """Return the world at the start: all robots at rest, none commanded."""
     xp, zero = namespace(beginning.place_m), beginning.place_m[..., :1] * 0
     place, goal = (xp.concatenate([part, zero], -1) for part in (beginning.place_m, beginning.goal_m))
     most = zero[..., 0] + scenario.vehicle_config.limits.speed_m_s
@@ -118,17 +119,19 @@ def world_of(scenario: Any, beginning: Beginning) -> TeamWorld:
 
 
 def per_step(scenario: Any, value: Array) -> Array:
-    """What a reward "per step" of the published table is per second."""
+    """Return the value per second of a reward "per step" of the published table."""
     return value / scenario.reward_step_s
 
 
 def once(scenario: Any, value: Array) -> Array:
-    """What a reward that is given once, in one decision, is per second of that decision."""
+    """Return the value per second, over one decision, of a reward that is given once in that decision."""
     return value / scenario.period_s
 
 
 def told(scenario: Any, world: TeamWorld, things: Array, carries: Array | None = None) -> FloorSensed:
-    """What all robots sense: their own capability and load [..., N], and things [..., M, 3] that all are told of."""
+    """Return the sensor data of all robots: their own capability and load [..., N], and things [..., M, 3] that all
+    receive.
+    """
     xp, zero = namespace(world.pos_m), world.pos_m[..., 0] * 0
     everybody = zero[..., None, None] + things[..., None, :, :]
     own = zero[..., None] + xp.asarray(scenario.capability)

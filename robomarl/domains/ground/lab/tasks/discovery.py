@@ -1,8 +1,9 @@
 """`discovery`: sensing robots find landmarks, tagging robots tag them.
 
-Published: 2 sensing (0.45 m) and 2 tagging robots (0.25 m), 6 landmarks 0.5 m apart, 100 steps; reward 1 for each that
-is sensed, 5 for each that is tagged, -0.05 per step until all are tagged, shared. A role's capability: radius of
-sensing and of tagging [m]. Robots are told where a landmark is as soon as it is sensed, and here that it is tagged.
+Published: 2 sensing (0.45 m) and 2 tagging robots (0.25 m), 6 landmarks 0.5 m apart, 100 steps;
+reward 1 for each that is sensed, 5 for each that is tagged, -0.05 per step until all are tagged,
+shared. A role's capability: radius of sensing and of tagging [m]. Robots receive the place of a
+landmark once it has been sensed, and here that it is tagged.
 """
 
 from typing import Any, NamedTuple
@@ -35,15 +36,19 @@ COUNT = THINGS["discovery"]
 LANDMARK_GRID = (3.0, 1.8, 0.5)
 """Width, height and spacing of the cells that landmarks are in [m]."""
 LANE_M, EDGE_M = 0.36, 0.3
-"""Of the script: sensing robots drive along their half, near enough to the middle to see it, this far from the ends."""
+"""Lane [m] of sensing robots along their half, near enough to the middle to see it, and its distance [m] from the ends,
+in the script.
+"""
 FIRST_S, SWEEP_S = 17.0, 26.0
-"""First to the left end, after so long to the right, and then after so long back each time."""
+"""Time [s] of the first drive, to the left end, after which the robot goes to the right, and time [s] of each drive
+back from then on.
+"""
 WAIT_M = (0.5, 0.85)
-"""Tagging robots wait there, x and y of the one on the right, where they are in nobody's way."""
+"""Waiting place of tagging robots, x and y of the robot on the right, out of the way of all robots."""
 
 
 class Landmarks(NamedTuple):
-    """Where they are, and what is known of them."""
+    """Places of the landmarks, and the team's knowledge about each."""
 
     place_m: Array
     """[..., 6, 2]"""
@@ -68,7 +73,7 @@ def begin(scenario: Any, draws: Array) -> Beginning:
 
 
 def update(scenario: Any, world: TeamWorld, draws: Array) -> Landmarks:
-    """What is within the radius of a robot that can."""
+    """Mark the landmarks that are within the radius of a robot that can sense or tag."""
     xp, now, far = namespace(world.pos_m), world.own.task, distances(world, world.own.task.place_m)
     seen, tagged = ((far < scenario.capability[:, i : i + 1]).any(-2) for i in (0, 1))
     return now._replace(
@@ -83,7 +88,7 @@ def done(world: TeamWorld) -> Array:
 
 
 def published(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
-    """Of the table."""
+    """Return the rewards of the published table."""
     old, new = before.own.task, after.own.task
     sense, tag = ((b - a).sum(-1) for a, b in ((old.sensed, new.sensed), (old.tagged, new.tagged)))
     terms = {"sense": once(scenario, sense), "tag": once(scenario, tag), "time": per_step(scenario, 1.0 - done(after))}
@@ -103,7 +108,7 @@ def shaping(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Arr
 
 
 def sensed(scenario: Any, world: TeamWorld) -> FloorSensed:
-    """Landmarks that are known: kind 1 sensed, 2 tagged; the others stay hidden."""
+    """Return the known landmarks: kind 1 sensed, 2 tagged; all remaining ones stay hidden."""
     task, xp = world.own.task, namespace(world.pos_m)
     known = task.sensed * (1 + task.tagged)
     return told(scenario, world, rows(xp.where(known[..., None] > 0, task.place_m, 0.0), known))

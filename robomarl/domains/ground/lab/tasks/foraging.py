@@ -1,9 +1,10 @@
 """`foraging`: resources that only enough robots together can take.
 
-Published: 3 robots of levels 1, 2 and 3, 2 resources, 100 steps; a resource is taken where the levels of the robots
-within 0.3 m of it are its level together; reward its level, shared. One resource takes all three robots (6), the other
-those of levels 2 and 3 (5), in an order that is drawn. The published -0.01 per step is multiplied by 0 in the published
-code: there is none in the table, nor here. A role's capability: its level.
+Published: 3 robots of levels 1, 2 and 3, 2 resources, 100 steps; a resource is taken where the
+levels of the robots within 0.3 m of the resource are its level together; reward its level,
+shared. One resource takes all three robots (6), the second one those of levels 2 and 3 (5), in an
+order that is drawn. The published -0.01 per step is multiplied by 0 in the published code: there
+is none in the table, nor here. A role's capability: its level.
 """
 
 from typing import Any, NamedTuple
@@ -33,12 +34,13 @@ COUNT = THINGS["foraging"]
 REACH_M = 0.3
 """Robots this near to a resource take part."""
 BEHIND_M, RING_M, SIDE_RAD, EDGE_M = 0.2, 0.26, 1.1, 0.15
-"""Of the script: from it to the first robot and to the others, their angle from the way to the arena's middle, and how
-far all of them stay from its edge."""
+"""Parts of the script: distance [m] from a resource to the first robot and to the rest, their angle [rad] from the way
+to the arena's middle, and distance [m] of all robots from its edge.
+"""
 
 
 class Resources(NamedTuple):
-    """What there is to take."""
+    """Resources that are left to take."""
 
     place_m: Array
     """[..., 2, 2]"""
@@ -47,7 +49,7 @@ class Resources(NamedTuple):
 
 
 def begin(scenario: Any, draws: Array) -> Beginning:
-    """Robots and resources in cells of their own; who takes what is drawn."""
+    """Place robots and resources in cells of their own; which resource takes which robots is drawn."""
     size, count, xp = scenario.start.size, scenario.count, namespace(draws)
     cells = shuffled(scenario, draws, count + COUNT)
     heading = (draws[..., size : size + count] * 2 - 1) * np.pi
@@ -60,7 +62,7 @@ def begin(scenario: Any, draws: Array) -> Beginning:
 
 
 def update(scenario: Any, world: TeamWorld, draws: Array) -> Resources:
-    """Take what enough robots stand around."""
+    """Take the resources that enough robots stand around."""
     now, xp = world.own.task, namespace(world.pos_m)
     near = distances(world, now.place_m) < REACH_M
     together = (near * scenario.capability[:, :1]).sum(-2)
@@ -68,7 +70,7 @@ def update(scenario: Any, world: TeamWorld, draws: Array) -> Resources:
 
 
 def published(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
-    """Of the table."""
+    """Return the rewards of the published table."""
     taken = (before.own.task.level - after.own.task.level).sum(-1)
     return {"taken": to_all(after, once(scenario, taken))}
 
@@ -93,10 +95,11 @@ def sensed(scenario: Any, world: TeamWorld) -> FloorSensed:
 
 
 def target(scenario: Any, view: LocalView) -> Array:
-    """All to the first resource that is left, and around it.
+    """Return the targets: all robots drive to the first resource that is left, and around it.
 
-    The nearest to the place behind it, on the side of the arena's edge, drives there: whoever came later could not get
-    past. The others stay on this side, who is farther to the left on the left, so that nobody has to pass anybody.
+    The robot nearest to the place behind the resource, on the side of the arena's edge, drives there:
+    a later robot could not get past. The rest stay on this side, the robot farther to the left on the
+    left, so that no robot has to pass another.
     """
     seen, own, heard = view.sensed, view.own.pos_m[..., :2], view.heard
     assert isinstance(seen, FloorSensed)

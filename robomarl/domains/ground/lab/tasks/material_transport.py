@@ -1,8 +1,10 @@
-"""`material_transport`: fast robots with little room and slow ones with much empty two zones and unload at one side.
+"""`material_transport`: fast robots with little room and slow ones with much empty two zones and
+unload at one side.
 
-Published: 4 robots, 70 steps of 1.98 s; a robot without load that is in a zone with material takes its capacity of it,
-and one with load in the dropoff unloads. Reward 0.25 per load taken, 0.75 per load set down, -0.1 per step until all is
-unloaded, shared. Zones hold N(75, 10) and N(15, 4). A role's capability: step of a way-point [m], capacity.
+Published: 4 robots, 70 steps of 1.98 s; a robot without load that is in a zone with material
+takes its capacity of the material, and one with load in the dropoff unloads. Reward 0.25 per load
+taken, 0.75 per load set down, -0.1 per step until all is unloaded, shared. Zones hold N(75, 10)
+and N(15, 4). A role's capability: step of a way-point [m], capacity.
 """
 
 from typing import Any, NamedTuple
@@ -34,11 +36,11 @@ MEAN, SPREAD = np.array([75.0, 15.0], np.float32), np.array([10.0, 4.0], np.floa
 FULL = 50.0
 """Material that robots are told of as 1."""
 NEAR_LANES_M, FAR_LANES_M = (-0.2, 0.2), (-0.7, 0.7)
-"""Of the script: y of the way of each robot, by rank; slow ones empty the near zone, fast ones the far zone first."""
+"""Lane y [m] of each robot in the script, by rank; slow robots empty the near zone, fast ones the far zone first."""
 
 
 class Material(NamedTuple):
-    """What is where."""
+    """Material in the zones and on the robots."""
 
     stock: Array
     """[..., 2] material left in each zone."""
@@ -87,7 +89,7 @@ def done(world: TeamWorld) -> Array:
 
 
 def published(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
-    """Of the table."""
+    """Return the rewards of the published table."""
     new = after.own.task.counts - before.own.task.counts
     loads, drops = (to_all(after, once(scenario, new[..., i])) for i in (0, 1))
     return {"load": loads, "drop": drops, "time": to_all(after, per_step(scenario, 1.0 - done(after)))}
@@ -101,7 +103,7 @@ def shaping(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Arr
 
 
 def sensed(scenario: Any, world: TeamWorld) -> FloorSensed:
-    """Both zones, with what is left, and the own load."""
+    """Return both zones, with the material left, and the own load."""
     middle = np.stack([scenario.zone(name).middle_m for name in STOCKS])
     stock = world.own.task.stock / FULL
     place = stock[..., None] * 0 + middle
@@ -109,7 +111,7 @@ def sensed(scenario: Any, world: TeamWorld) -> FloorSensed:
 
 
 def target(scenario: Any, view: LocalView) -> Array:
-    """Along an own lane to material, and back; who has nothing to do waits at the dropoff."""
+    """Return the targets: along an own lane to material, and back; a robot without work waits at the dropoff."""
     xp, seen = np, view.sensed
     assert isinstance(seen, FloorSensed)
     slow = seen.capability[..., 1] > scenario.capability[:, 1].min()

@@ -1,7 +1,7 @@
-"""`navigation`: every robot to a goal of its own, all at the same time.
+"""`navigation`: every robot drives to a goal of its own, all at once.
 
-Published: goals and starts in different cells of a grid 0.5 m apart; reward -distance per robot and step; success where
-all robots are within 0.1 m of their goals.
+Published: goals and starts in different cells of a grid 0.5 m apart; reward -distance per robot
+and step; success where all robots are within 0.1 m of their goals.
 """
 
 from typing import Any
@@ -14,10 +14,11 @@ from robomarl.domains.ground.lab.tasks.base import DONE, OPEN, Beginning, Ground
 from robomarl.lab.sim.model import TeamWorld
 
 NEAR_M = 0.1
-"""At this distance half of the reward for being near is left."""
+"""Distance [m] at which half of the reward for being near is left."""
 ROOM_M = 0.44
-"""Of the script: who is at its goal backs off from mates that are nearer. Goals are 0.5 m apart: so near is only who
-wants past."""
+"""Distance [m] within which teammates make a robot at its goal back off, in the script. Goals are 0.5 m apart, so only
+a teammate that wants past comes this near.
+"""
 
 
 def begin(scenario: Any, draws: Array) -> Beginning:
@@ -34,7 +35,7 @@ def away_m(world: TeamWorld) -> Array:
 
 
 def published(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
-    """Of the table."""
+    """Return the rewards of the published table."""
     return {"distance": per_step(scenario, -away_m(after))}
 
 
@@ -50,8 +51,9 @@ def arrived(scenario: Any, world: TeamWorld) -> Array:
 
 
 def target(scenario: Any, view: LocalView) -> Array:
-    """The goal; who is there backs off from mates that come near: they want past, and goals beside each other are a
-    wall to them."""
+    """Return the goals; a robot at its goal backs off from teammates that come near: they want past, and goals beside
+    each other are a wall to them.
+    """
     own, goal = view.own.pos_m[..., :2], view.goal.pos_m[..., :2]
     return goal + backed_off(goal - own, view.heard.pos_m[..., :2] - own[..., None, :], view.heard.mask, ROOM_M)
 

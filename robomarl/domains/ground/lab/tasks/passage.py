@@ -1,8 +1,9 @@
 """`passage`: robots change places through a gap, or cross, where two have no room beside each other.
 
-The scenario's zones are where robots start, an even number of them: each lies across the middle of the floor from the
-one that is named next. A robot starts in one and has its goal at the place across. Who starts where is drawn. After
-Gao, Yang, Prorok (MRS 2023, arXiv 2303.04313), where gains are learned because fixed ones fail.
+The scenario's zones are the robots' starts, an even number of zones: each lies across the middle
+of the floor from the one that is named next. A robot starts in one and has its goal at the place
+across. Which robot starts where is drawn. After Gao, Yang, Prorok (MRS 2023, arXiv 2303.04313),
+where gains are learned because fixed ones fail.
 """
 
 from typing import Any
@@ -16,9 +17,9 @@ from robomarl.domains.ground.lab.tasks.navigation import arrived, away_m, target
 from robomarl.lab.sim.model import TeamWorld
 
 NEAR_M = 0.2
-"""At this distance half of the reward for being near is left."""
+"""Distance [m] at which half of the reward for being near is left."""
 SHARE = 0.6
-"""Of a place's length in its zone that starts are drawn over; the rest is between neighbours."""
+"""Fraction of a place's length in its zone over which starts are drawn; the rest is between neighbours."""
 
 
 def slots(scenario: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -79,7 +80,7 @@ def published(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, A
 
 
 def shaping(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
-    """Progress and being there, of the whole team: who gives way is paid for those who go."""
+    """Return progress and nearness of the whole team, so that a robot that gives way is rewarded for those that go."""
     progress = (away_m(before) - away_m(after)) / scenario.period_s
     near = 1 / (1 + (away_m(after) / NEAR_M) ** 2)
     return {"progress": _of_all(progress), "near": _of_all(near)}

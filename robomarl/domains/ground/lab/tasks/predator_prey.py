@@ -1,7 +1,8 @@
 """`predator_prey`: three robots tag a prey that is faster than they are, as often as they can.
 
-Published: 3 robots, 100 steps; in each step the prey jumps to the place, of eight directions and four distances up to
-0.3 m, that is farthest from the nearest robot; reward 10 for each step at whose end a robot is within 0.2 m, shared.
+Published: 3 robots, 100 steps; in each step the prey jumps to the place, of eight directions and
+four distances up to 0.3 m, that is farthest from the nearest robot; reward 10 for each step that
+ends with a robot within 0.2 m, shared.
 """
 
 from typing import Any, NamedTuple
@@ -34,13 +35,14 @@ STEPS_M = (0.05, 0.3)
 INSIDE_M = 0.1
 """The prey stays this far from the arena's edges."""
 CAGE_M = ((0.17, 0.06), (0.3, 0.3), (0.05, 0.33))
-"""Of the script: where the robots end, off the corner, along x and y: no jump from there is farther from them."""
+"""Final places [m] of the robots in the script, off the corner, along x and y: no jump from there is farther from them.
+"""
 CLOSING_M = 0.25
-"""Of the script: nobody is nearer to the corner than the farthest robot by more than this."""
+"""Distance [m] by which a robot may be nearer to the corner than the farthest robot, at most, in the script."""
 
 
 class Prey(NamedTuple):
-    """What is hunted."""
+    """The hunted prey."""
 
     place_m: Array
     """[..., 1, 2]"""
@@ -58,14 +60,14 @@ def begin(scenario: Any, draws: Array) -> Beginning:
 
 
 def jumps() -> np.ndarray:
-    """[32, 2] what the prey may do."""
+    """Return the jumps [32, 2] that the prey may make."""
     angle = np.arange(8) * np.pi / 4
     way = np.stack([np.cos(angle), np.sin(angle)], -1)[:, None] * np.linspace(*STEPS_M, 4)[:, None]
     return way.reshape(-1, 2).astype(np.float32)
 
 
 def update(scenario: Any, world: TeamWorld, draws: Array) -> Prey:
-    """At the end of each published step: tagged or not, and away."""
+    """Update the prey at the end of each published step: tagged or not, and away."""
     now, xp, arena = world.own.task, namespace(world.pos_m), scenario.arena
     every = round(scenario.reward_step_s * scenario.rates.policy_hz)
     due = (world.step + 1) % every == 0
@@ -80,7 +82,7 @@ def update(scenario: Any, world: TeamWorld, draws: Array) -> Prey:
 
 
 def published(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
-    """Of the table."""
+    """Return the rewards of the published table."""
     return {"tag": to_all(after, once(scenario, after.own.task.tags - before.own.task.tags))}
 
 

@@ -1,11 +1,13 @@
-"""`rware`: robots carry the shelves that are requested to one side, and set them down in cells that are empty.
+"""`rware`: robots carry the requested shelves to one side, and set them down in cells that are
+empty.
 
-Published: 3 robots, 6 cells with a shelf each, 100 steps of 1.98 s; as many shelves are requested as there are robots,
-and a shelf that comes to the dropoff is another request from then on (maybe the same again); reward 1 per delivery,
-shared. A robot that stays for a step takes the shelf of a cell within 0.2 m, or sets down its own in one that is
-empty. With a shelf it cannot drive into cells with shelves; without, it drives below them. Here a robot stays where it
-stands for 1.98 s at any time, takes nothing from an empty cell (the published code makes a second shelf then), and
-stops before a full cell instead of refusing a way-point that leads there.
+Published: 3 robots, 6 cells with a shelf each, 100 steps of 1.98 s; there are as many requested
+shelves as robots, and a shelf that comes to the dropoff is replaced by another request from then
+on (maybe for this shelf again); reward 1 per delivery, shared. A robot that stays for a step
+takes the shelf of a cell within 0.2 m, or sets down its own in one that is empty. With a shelf it
+cannot drive into cells with shelves; without, it drives below them. Here a robot stays where it
+stands for 1.98 s at any time, takes nothing from an empty cell (the published code makes a second
+shelf then), and stops before a full cell instead of refusing a way-point that leads there.
 """
 
 from typing import Any, NamedTuple
@@ -42,16 +44,17 @@ STILL_M_S = 0.02
 LOOK_S = 0.3
 """Robots brake within this time, and look so far ahead for full cells."""
 EMPTY, FULL, REQUESTED = 1.0, 2.0, 3.0
-"""What robots are told that a cell is."""
+"""Kinds of a cell, as robots receive them."""
 LANE_M, MIDDLE_M, STOP_M = 0.65, 0.1, 0.15
-"""Of the script: y of the ways outside of the cells, to the dropoff, and of the way between them, back; where
-robots stand off a cell's middle."""
+"""Parts of the script: y [m] of the lanes outside of the cells, to the dropoff, and of the lane between the cells,
+back; distance [m] from a cell's middle at which robots stop.
+"""
 NEARER_M = 0.6
-"""Of the script: a shelf that a mate is nearer to counts as so much farther away."""
+"""Distance [m] added to a shelf's in the script for each teammate that is nearer to this shelf."""
 
 
 class Shelves(NamedTuple):
-    """Where they are. Shelves have numbers from 1; 0 is none."""
+    """Places of the shelves. Shelves have numbers from 1; 0 is none."""
 
     cell: Array
     """[..., 6] the shelf in each cell."""
@@ -66,7 +69,7 @@ class Shelves(NamedTuple):
 
 
 class Handled(NamedTuple):
-    """What robots take and set down in a decision, [..., N, 6] bool each, by robot and cell."""
+    """Shelves that robots take and set down in a decision, [..., N, 6] bool each, by robot and cell."""
 
     takes: Array
     sets: Array
@@ -80,7 +83,7 @@ def cells_m(scenario: Any) -> np.ndarray:
 
 
 def begin(scenario: Any, draws: Array) -> Beginning:
-    """Robots in a row below, every shelf in its cell; who is requested is drawn."""
+    """Place robots in a row below, and every shelf in its cell; the requested shelves are drawn."""
     low, high, zero = scenario.arena.low_m, scenario.arena.high_m, draws[..., :1] * 0
     x = np.linspace(low[0] + 0.5, high[0] - 0.5, scenario.count, dtype=np.float32)
     row = zero[..., None] + np.stack([x, x * 0 + low[1] + 0.25], -1) + scattered(draws, scenario.count)
@@ -90,7 +93,7 @@ def begin(scenario: Any, draws: Array) -> Beginning:
 
 
 def _drawn(draws: Array, kept: Array, count: int) -> Array:
-    """[..., 6] bool: those that are kept, and others by the least of [..., >= 6] draws until there are so many."""
+    """Return [..., 6] bool: the kept ones, and further ones by the least of [..., >= 6] draws until there are `count`."""
     xp = namespace(draws)
     order = xp.argsort(xp.where(kept, -1.0, draws[..., :COUNT]), axis=-1)
     return xp.argsort(order, axis=-1) < count
@@ -130,7 +133,7 @@ def _standing(scenario: Any, world: TeamWorld) -> tuple[Array, Array]:
 
 
 def _handled(scenario: Any, world: TeamWorld, acts: Array) -> Handled:
-    """What robots that act [..., N] do; of several at one cell it is the first."""
+    """Return the actions of robots that act [..., N]; among several robots at one cell the first acts."""
     now, near = world.own.task, distances(world, cells_m(scenario)) < REACH_M
     able, loaded, full = near & acts[..., None], now.payload[..., None] > 0, now.cell[..., None, :] > 0
     takes, sets = able & ~loaded & full, able & loaded & ~full
@@ -138,7 +141,7 @@ def _handled(scenario: Any, world: TeamWorld, acts: Array) -> Handled:
 
 
 def most_m_s(scenario: Any, world: TeamWorld) -> Array:
-    """With a shelf no way leads into a full cell."""
+    """Return the largest speeds: 0 for a robot with a shelf on its way into a full cell."""
     xp, task = namespace(world.pos_m), world.own.task
     wish = (world.vel_m_s[..., :2] + scenario.period_s * world.own.command[..., :2])[..., None, :]
     off = cells_m(scenario) - world.pos_m[..., None, :2]
@@ -155,18 +158,20 @@ def carried(task: Shelves) -> Array:
 
 
 def kinds(task: Shelves) -> Array:
-    """[..., 6] what each cell is."""
+    """Return the kind [..., 6] of each cell."""
     wanted = ((task.cell[..., None] == NUMBERS) & (task.requested[..., None, :] > 0.5)).any(-1)
     return (EMPTY + (task.cell > 0) + wanted).astype(task.cell.dtype)
 
 
 def published(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
-    """Of the table."""
+    """Return the rewards of the published table."""
     return {"deliver": to_all(after, once(scenario, after.own.task.deliveries - before.own.task.deliveries))}
 
 
 def shaping(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
-    """Progress to what is next, standing there, and the right shelf taken or set down (the wrong one costs as much)."""
+    """Return progress to the next place, standing there, and the right shelf taken or set down (the wrong one costs as
+    much).
+    """
     xp, task, load = namespace(before.pos_m), before.own.task, carried(before.own.task)
     useful = kinds(task)[..., None, :] == xp.where(load > 0, EMPTY, REQUESTED)[..., None]
 
@@ -183,13 +188,15 @@ def shaping(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Arr
 
 
 def sensed(scenario: Any, world: TeamWorld) -> FloorSensed:
-    """The cells, and what is on the robot."""
+    """Return the cells, and the load on each robot."""
     task = world.own.task
     return told(scenario, world, rows(task.cell[..., None] * 0 + cells_m(scenario), kinds(task)), carried(task))
 
 
 def target(scenario: Any, view: LocalView) -> Array:
-    """To the nearest requested shelf; outside of the cells with it to the dropoff; between them to an empty one."""
+    """Return the targets: to the nearest requested shelf; with it outside of the cells to the dropoff; between the
+    cells to an empty one.
+    """
     seen, own = view.sensed, view.own.pos_m[..., :2]
     assert isinstance(seen, FloorSensed)
     x, y = own[..., 0], own[..., 1]

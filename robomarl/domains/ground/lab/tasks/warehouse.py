@@ -1,7 +1,9 @@
-"""`warehouse`: robots of two colours carry from their zone on one side to theirs on the other, across each other's way.
+"""`warehouse`: robots of two colours carry from their zone on one side to theirs on the opposite
+one, across each other's way.
 
-Published: 4 robots, 2 green and 2 red, 70 steps; reward 1 per load, 3 per delivery, shared. A role's capability: (1, 0)
-green, (0, 1) red. Zones: green loads below on the right and delivers above on the left, red the other way round.
+Published: 4 robots, 2 green and 2 red, 70 steps; reward 1 per load, 3 per delivery, shared. A
+role's capability: (1, 0) green, (0, 1) red. Zones: green loads below on the right and delivers
+above on the left, red vice versa.
 """
 
 from typing import Any, NamedTuple
@@ -17,11 +19,11 @@ from robomarl.lab.sim.model import TeamWorld
 
 COLOURS = ("green", "red")
 LANES_M = (0.3, 0.65)
-"""Of the script: distance of a robot's way from the middle, by rank."""
+"""Distance [m] of a robot's lane from the middle, by rank, in the script."""
 
 
 class Deliveries(NamedTuple):
-    """What has been done."""
+    """Loads and deliveries so far."""
 
     payload: Array
     """[..., N] 1 for robots with load."""
@@ -55,7 +57,7 @@ def update(scenario: Any, world: TeamWorld, draws: Array) -> Deliveries:
 
 
 def published(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
-    """Of the table."""
+    """Return the rewards of the published table."""
     new = after.own.task.counts - before.own.task.counts
     return {name: to_all(after, once(scenario, new[..., i])) for i, name in enumerate(("load", "deliver"))}
 
@@ -78,12 +80,12 @@ def _middles(scenario: Any, kind: str) -> np.ndarray:
 
 
 def sensed(scenario: Any, world: TeamWorld) -> FloorSensed:
-    """The own load; where the zones are, is always the same."""
+    """Return the own load; the places of the zones never change."""
     return told(scenario, world, world.pos_m[..., :0, :], world.own.task.payload)
 
 
 def target(scenario: Any, view: LocalView) -> Array:
-    """To the next zone, and there to a lane of the robot's own."""
+    """Return the targets: the next zone, and there a lane of the robot's own."""
     seen = view.sensed
     assert isinstance(seen, FloorSensed)
     green, carries = seen.capability[..., 0] > 0.5, seen.carries > 0.5

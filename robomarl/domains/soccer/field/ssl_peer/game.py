@@ -10,7 +10,7 @@ from robomarl.domains.soccer.ros.messages import acceleration_to
 RESPONSE_S = 0.04
 """Time constant of the robots' speed loop: assumed, four steps of the physics."""
 TIMEOUT_S = 0.5
-"""Without a packet for so long a robot stops by itself: assumed; the league's protocol says nothing of it."""
+"""Time [s] without a packet after which a robot stops by itself: assumed; the league's protocol does not state one."""
 
 
 class SslGame(RealTimeGame):
@@ -22,7 +22,7 @@ class SslGame(RealTimeGame):
         self.stop_after_s = TIMEOUT_S
 
     def reset(self, seed: int) -> None:
-        """New places and players; nobody was told anything."""
+        """Draw new places and players; no robot has been commanded yet."""
         self._wanted = np.zeros((self.scenario.players, 3))
         super().reset(seed)
 
@@ -41,7 +41,7 @@ class SslGame(RealTimeGame):
         super().step()
 
     def has_ball(self, index: int) -> bool:
-        """The ball is at a robot's kicker: what its light barrier says."""
+        """Return True if the ball is at a robot's kicker, as its light barrier reports."""
         own, kicker = self.truth(), self.scenario.kicker
         off = np.array([*self.ball_m, 0.0]) - own.pos_m[index]
         forward, left, _ = rotate(quat_conjugate(own.quat_wxyz[index]), off)

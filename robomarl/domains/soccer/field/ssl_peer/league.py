@@ -1,7 +1,8 @@
-"""`LeagueField`: what stands around the field: cameras that send pictures, and the radio. No ROS.
+"""`LeagueField`: surroundings of the field: cameras that send pictures, and the radio. No ROS.
 
-How wrong pictures are, and what the radio loses, are the figures of ER-Force's simulator for "realistic" fields (as the
-documentation of its successors lists them); its cameras' offsets and false balls are left out.
+Errors of pictures and losses of the radio are the figures of ER-Force's simulator for "realistic"
+fields (as the documentation of its successors lists them); its cameras' offsets and false balls
+are left out.
 """
 
 import socket
@@ -26,7 +27,7 @@ BALL_M, ROBOT_M, ROBOT_RAD = 0.0014, 0.0013, 0.01
 BALL_MISSED, ROBOT_MISSED = 0.05, 0.02
 """Shares of pictures that do not show it."""
 LATE_S = 0.045
-"""From picture to network: exposure and processing."""
+"""Time [s] from picture to network: exposure and processing."""
 COMMAND_LOST, ANSWER_LOST = 0.03, 0.1
 """Shares of packets."""
 FIELD_EVERY = 50
@@ -34,7 +35,7 @@ FIELD_EVERY = 50
 
 
 class FieldView(NamedTuple):
-    """What cameras see, in the map."""
+    """Objects that cameras see, in the map."""
 
     ball_m: np.ndarray
     """[2]."""
@@ -45,7 +46,7 @@ class FieldView(NamedTuple):
 
 
 class RadioPacket(NamedTuple):
-    """What one robot was told."""
+    """Command of one robot."""
 
     index: int
     twist: np.ndarray
@@ -61,8 +62,8 @@ class LeagueField:
         Args:
             shirts: of all robots.
             size_m: length, width and goal's width of the field.
-            domain_id: what the addresses are made of.
-            seed: of what goes wrong.
+            domain_id: ROS domain from which the addresses are derived.
+            seed: of errors and losses.
         """
         self._shirts, self._size_m = shirts, size_m
         self._classes, self._random = league_messages(), np.random.default_rng(seed)
@@ -75,10 +76,10 @@ class LeagueField:
         self._on_way: deque[tuple[float, object]] = deque()
         self._pictures = 0
         self.faults: dict[int, set[str]] = {}
-        """By robot: unseen, deaf, mirrored."""
+        """Faults by robot: unseen, deaf, mirrored."""
 
     def hear(self, at_ball: list[bool]) -> list[RadioPacket]:
-        """What the robots are told now; each packet is answered."""
+        """Return the commands that robots receive now; each packet is answered."""
         found: list[RadioPacket] = []
         for colour, radio in self._radios.items():
             while True:

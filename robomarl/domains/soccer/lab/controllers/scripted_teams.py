@@ -1,4 +1,4 @@
-"""The scripted soccer teams, `chaser` and `keeper`: what every robot does with its own view. Array-generic."""
+"""The scripted soccer teams, `chaser` and `keeper`: every robot acts on its own view. Array-generic."""
 
 from collections.abc import Callable
 
@@ -29,13 +29,15 @@ Script = Callable[[SoccerScenario, LocalView, Belief], Move]
 OUT = 0.62
 """How far out the keeper stands, as a share of the way from the goal to the ball."""
 STRAIGHT_M = 0.25
-"""What a line straight ahead is worth more than one across, in metres of clearance."""
+"""Advantage of a line straight ahead over one across, in metres of clearance."""
 BOARD_M = 0.4
-"""What a line to a side board is worth less than one to the goal."""
+"""Disadvantage of a line to a side board against one to the goal, in metres of clearance."""
 
 
 def chaser(scenario: SoccerScenario, view: LocalView, belief: Belief) -> Move:
-    """The robot nearest to the ball shoots at the goal's middle; the others wait behind it."""
+    """Return the moves of `chaser`: the robot nearest to the ball shoots at the goal's middle; its teammates wait
+    behind the ball.
+    """
     direct = shoot(scenario, view, belief, goal_place(view))
     me = own_place(view)
     goal = goal_place(view)
@@ -45,10 +47,11 @@ def chaser(scenario: SoccerScenario, view: LocalView, belief: Belief) -> Move:
 
 
 def keeper(scenario: SoccerScenario, view: LocalView, belief: Belief) -> Move:
-    """A keeper between ball and goal, an attacker who shoots past theirs, a supporter on the other wing.
+    """Return the moves of `keeper`: a keeper between ball and goal, an attacker that shoots past the
+    opponents' keeper, a supporter on the opposite wing.
 
-    Whoever is nearest plays the ball, the keeper only outside their quarter of the field; the attacker keeps the goal
-    meanwhile. A slow ball near the own goal is passed to a team-mate ahead.
+    The nearest robot plays the ball, the keeper only outside the opponents' quarter of the field; the
+    attacker keeps the goal meanwhile. A slow ball near the own goal is passed to a teammate ahead.
     """
     xp = namespace(belief.x)
     attack = strike(scenario, view, belief)
@@ -66,7 +69,7 @@ SCRIPT_OF: dict[str, Script] = {"chaser": chaser, "keeper": keeper}
 
 
 def choose(first: Array, one: Move, other: Move) -> Move:
-    """One move or the other, for each robot."""
+    """Return one of two moves, for each robot."""
     xp = namespace(first, one.kick)
     pick = [
         tuple(xp.where(first, a, b) for a, b in zip(*pair, strict=True))
@@ -81,10 +84,12 @@ def strike(scenario: SoccerScenario, view: LocalView, belief: Belief) -> Move:
 
 
 def open_line(scenario: SoccerScenario, view: LocalView, belief: Belief) -> Vec2:
-    """Where to kick: the point of their goal, or of a side board ahead, whose line from the ball is freest.
+    """Return the place to kick to: the point of the opponents' goal, or of a side board ahead, with the
+    freest line from the ball.
 
-    Opponents in sight block the lines that pass near them. A board costs a little, a turn of the robot a little more:
-    a ball that is played past a blocked opponent is still better than one that is stuck between two robots.
+    Opponents in sight block the lines that pass near them. A board costs a little, a turn of the
+    robot a little more: a ball that is played past a blocked opponent is still better than one that
+    is stuck between two robots.
     """
     xp, goal, ball = namespace(belief.x), goal_place(view), (belief.x, belief.y)
     reach, side = scenario.field.goal_width_m / 2 - 0.12, scenario.field.width_m / 2
@@ -134,7 +139,7 @@ def keep_goal(scenario: SoccerScenario, view: LocalView, belief: Belief) -> Move
 
 
 def pass_target(view: LocalView) -> Vec2:
-    """The team-mate that is farthest ahead, a little in front of it; without one, their goal."""
+    """Return a place a little in front of the teammate that is farthest ahead; without one, the opponents' goal."""
     xp, heard, goal = namespace(view.own.pos_m), view.heard, goal_place(view)
     x = xp.where(heard.mask, heard.pos_m[..., 0], -xp.inf)
     if x.shape[-1] == 0:
@@ -146,7 +151,7 @@ def pass_target(view: LocalView) -> Vec2:
 
 
 def wing(scenario: SoccerScenario, view: LocalView, belief: Belief) -> Move:
-    """A place from which a pass can be taken: ahead of the ball, on the other side of the field."""
+    """Move to a place from which a pass can be taken: ahead of the ball, on the opposite side of the field."""
     xp, me = namespace(belief.x), own_place(view)
     side = xp.where(belief.y > 0, -1.0, 1.0)
     x = xp.clip(belief.x + 0.6, -scenario.field.length_m / 2, scenario.field.length_m / 2 - 0.6)

@@ -1,4 +1,4 @@
-"""What the scripted soccer teams are made of: where the ball is believed to be, driving, and shooting. Array-generic.
+"""Parts of the scripted soccer teams: belief about the ball, driving, and shooting. Array-generic.
 
 Vectors are pairs of components [...], in the field frame of the robot's own team.
 """
@@ -16,11 +16,11 @@ from robomarl.domains.soccer.lab.scenario import SoccerScenario
 Vec2 = tuple[Array, Array]
 
 FORGET_S = 3.0
-"""A ball that nobody has seen for this long has to be looked for."""
+"""Time [s] without a sighting after which a robot looks for the ball."""
 SEARCH_RAD_S = 3.0
 """How fast a robot turns when it looks for the ball."""
 SLOWDOWN_PER_S = 0.6
-"""How fast a rolling ball is taken to lose its speed, as a share of it."""
+"""Assumed rate [1/s] at which a rolling ball loses its speed, as a fraction of the speed."""
 PRESSED_M = 0.45
 """An opponent that is nearer to the ball than this presses."""
 DRIVE_PER_S = 5.0
@@ -30,21 +30,21 @@ TURN_PER_S = 6.0
 
 
 class Belief(NamedTuple):
-    """Where the ball is believed to be: the memory of a scripted player, [...] each."""
+    """Believed state of the ball: the memory of a scripted player, [...] each."""
 
     x: Array
     y: Array
     vx: Array
     vy: Array
     age_s: Array
-    """Since it was last seen by the robot or by a team-mate."""
+    """Time [s] since the ball was last seen by the robot or by a teammate."""
 
 
 class Move(NamedTuple):
-    """What a player wants to do, [...] each."""
+    """Intended move of a player, [...] each."""
 
     target: Vec2
-    """Where to be [m]."""
+    """Target place [m]."""
     face: Vec2
     """Direction to look in, of any length."""
     kick: Array
@@ -52,12 +52,12 @@ class Move(NamedTuple):
 
 
 def no_belief(zero: Array) -> Belief:
-    """Nothing is known: the ball may be in the middle, as it is at the start."""
+    """Return the belief without knowledge: the ball may be in the middle, as at the start."""
     return Belief(zero, zero, zero, zero, zero)
 
 
 def believe(scenario: SoccerScenario, before: Belief, view: LocalView) -> Belief:
-    """The belief one decision later: what the robot sees, else what it is told, else what it remembers."""
+    """Return the belief one decision later: from the robot's own picture, else a teammate's report, else memory."""
     xp, sensed = namespace(before.x), view.sensed
     assert isinstance(sensed, SoccerSensed), "a player senses soccer"
     dt_s = scenario.period_s
@@ -87,7 +87,7 @@ def _carried(pos: Array, vel: Array, age_s: Array) -> Belief:
 
 
 def own_place(view: LocalView) -> Vec2:
-    """Where the robot is."""
+    """Return the place of the robot."""
     return view.own.pos_m[..., 0], view.own.pos_m[..., 1]
 
 
@@ -107,7 +107,7 @@ def length(a: Vec2) -> Array:
 
 
 def ahead(belief: Belief, seconds: Array | float) -> Vec2:
-    """Where the ball will be after a short time."""
+    """Return the place of the ball after a short time."""
     return belief.x + belief.vx * seconds, belief.y + belief.vy * seconds
 
 

@@ -1,4 +1,4 @@
-"""Tables of robots, taken apart and put together again, and what every engine does at a sub-step. Array-generic."""
+"""Tables of robots, taken apart and put together again, and the sub-step parts that all engines share. Array-generic."""
 
 from collections.abc import Sequence
 from typing import Any

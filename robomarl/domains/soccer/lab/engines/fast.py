@@ -29,7 +29,7 @@ from robomarl.lab.sim.engines.compiler import settle
 
 
 class Moving(NamedTuple):
-    """What the loop carries on."""
+    """State that the loop carries on."""
 
     robots: list[OmniRobots]
     ball: Ball
@@ -37,7 +37,7 @@ class Moving(NamedTuple):
 
 
 def make_fast(scenario: SoccerScenario) -> Play:
-    """The engine: on JAX arrays a loop that is compiled, on numpy's the same loop in Python."""
+    """Return the engine: on JAX arrays a loop that is compiled, on numpy arrays a loop in Python."""
 
     def play(game: Game) -> tuple[OmniRobots, Ball, Contacts]:
         zero = game.robots.x * 0

@@ -1,9 +1,11 @@
-"""The MuJoCo model of a game, built from the scenario and its vehicle file: no number is written twice.
+"""The MuJoCo model of a game, built from the scenario and its vehicle file: no number is written
+twice.
 
-Everything moves in the plane: robots on two slides and a hinge, the ball on two slides, each with an actuator. What
-touches is MuJoCo's; contacts bounce as the file says because they are springs with too little damping, for MuJoCo
-knows no coefficient of restitution. The carpet is no contact: MuJoCo's friction cone presses a sliding ball away from
-the ground (one kicked at 5 m/s jumped 7 cm), so the engine applies the ball's friction as a force.
+Everything moves in the plane: robots on two slides and a hinge, the ball on two slides, each with
+an actuator. Contacts are MuJoCo's; they bounce as the file says because they are springs with too
+little damping, for MuJoCo knows no coefficient of restitution. The carpet is no contact: MuJoCo's
+friction cone presses a sliding ball away from the ground (one kicked at 5 m/s jumped 7 cm), so
+the engine applies the ball's friction as a force.
 """
 
 # pyright: reportAttributeAccessIssue=false
@@ -17,7 +19,7 @@ from robomarl.domains.soccer.lab.physics.contact import ROBOT_RESTITUTION
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 
 BALL, ROBOT = 1, 2
-"""Bits of the contact filter: what touches the ball, and what touches robots."""
+"""Bits of the contact filter: bodies that touch the ball, and bodies that touch robots."""
 CONTACT_STEPS = 20.0
 """Steps of MuJoCo that a bounce lasts: with 12 its restitution varied by 5 % with the instant that a step falls on."""
 FACETS = 96
@@ -33,7 +35,7 @@ def build_game(scenario: SoccerScenario, looks: bool = False) -> mujoco.MjModel:
 
     Args:
         scenario: which vehicle, how many, the field, and the time step.
-        looks: add what is only there to be seen.
+        looks: add parts that are only there to be seen.
     """
     spec = mujoco.MjSpec()
     spec.modelname = scenario.name
@@ -52,7 +54,7 @@ def build_game(scenario: SoccerScenario, looks: bool = False) -> mujoco.MjModel:
 
 
 def add_boards(spec: mujoco.MjSpec, scenario: SoccerScenario) -> None:
-    """Boards along the sides and, but for the goals, the ends; what stops robots also closes the goals."""
+    """Add boards along the sides and, but for the goals, the ends; the walls that stop robots also close the goals."""
     area = scenario.field
     end, side, post, thick = area.length_m / 2, area.width_m / 2, area.goal_width_m / 2, BOARD_M / 2
     bounce, stop = spring(scenario, area.restitution), spring(scenario, ROBOT_RESTITUTION)
@@ -75,7 +77,7 @@ def _wall(spec: mujoco.MjSpec, scenario: SoccerScenario, box: tuple[float, ...],
 
 
 def add_hull(spec: mujoco.MjSpec, scenario: SoccerScenario) -> str:
-    """The mesh that the ball meets: a disc whose front is cut off flat."""
+    """Add the mesh that the ball meets: a disc with its front cut off flat."""
     radius, face, height = scenario.robot.body.radius_m, scenario.kicker.face_m, scenario.robot.body.height_m
     corner = math.acos(face / radius)
     angles = np.linspace(corner, 2 * math.pi - corner, FACETS)

@@ -30,7 +30,7 @@ class MujocoPlay:
         """Compile the model.
 
         Args:
-            scenario: what is simulated.
+            scenario: the simulated scenario.
             num_envs: E, games side by side.
             threads: in MuJoCo's pool; by default one for each of at most 8 cores, and none for one game.
         """

@@ -49,7 +49,7 @@ class GameConfig:
     """Matches, and as many set pieces."""
     seed: int = 0
     against: str = ""
-    """The other team; by default the scenario's opponent."""
+    """Opponent team; by default the scenario's opponent."""
     perturb: tuple[str, ...] = ()
     """`NAME=VALUE` pins a randomized parameter."""
     video: Path | None = None
@@ -135,7 +135,7 @@ def make_player(name: str, scenario: SoccerScenario, roles: tuple[str, ...], mod
 
 
 def as_trained(scenario: SoccerScenario, ours: Player, theirs: Player) -> SoccerScenario:
-    """The scenario in which each team sees what it was trained with, and a script what the scenario says."""
+    """Return the scenario in which each team sees as in its training, and a script as the scenario says."""
     opponent = scenario.opponent
     first, second = (
         player.sees if isinstance(player, TrainedTeam) else sees
@@ -148,7 +148,7 @@ class TrainedTeam:
     """A policy behind its filter, with the interface of a player."""
 
     def __init__(self, policy: Any, scenario: SoccerScenario, mode: str, sees: Sees = "eyes") -> None:
-        """Put the two together; `sees` is what the policy was trained with.
+        """Combine the policy with its filter; `sees` is the vision that the policy was trained with.
 
         Raises:
             UserError: the policy commands another kind of vehicle, or at another rate.
@@ -166,7 +166,7 @@ class TrainedTeam:
         return carry, np.asarray(result.command, np.float32)
 
     def plan(self, carry: PilotCarry) -> Plan | None:
-        """What its filters committed to at the last decision; None without filters."""
+        """Return the plans that its filters committed to at the last decision; None without filters."""
         return self._pilot.plan(carry)
 
 
@@ -184,7 +184,7 @@ class MatchScore(EpisodeScore[MatchTally]):
         return MatchTally(*(np.zeros(num) for _ in MatchTally._fields))
 
     def running(self, counts: MatchTally) -> np.ndarray:
-        """[E] bool: all of them, to the end."""
+        """Return True [E] for every match: all run to the end."""
         return np.ones(len(counts.kicks), bool)
 
     def count(self, counts: MatchTally, step: Step) -> MatchTally:
@@ -192,7 +192,7 @@ class MatchScore(EpisodeScore[MatchTally]):
         return count(self._scenario, counts, step.after)
 
     def row(self, step: Step, index: int) -> tuple[np.ndarray, ...]:
-        """Of the match's `Track`."""
+        """Return the row of the match's `Track`."""
         return row(step.after, index)
 
 

@@ -1,4 +1,4 @@
-"""Matches and set pieces: two players of whole teams, one engine, and what is counted. Numpy; engine-agnostic."""
+"""Matches and set pieces: two players of whole teams, one engine, and the counts. Numpy; engine-agnostic."""
 
 from typing import Any, NamedTuple, Protocol
 
@@ -15,16 +15,18 @@ from robomarl.lab.sim.sides import team_view
 IMPACT_M_S = 0.3
 """Robot-robot impacts above this closing speed are counted."""
 STANDING_M_S = 0.1
-"""A robot whose own part of an impact is smaller stood: the other one caused it."""
+"""Speed [m/s] of a robot's own part of an impact below which it stood, and its opponent in the impact caused it."""
 
 
 class Player(Protocol):
-    """What moves a team: a script, or a policy behind its observation and its filter."""
+    """Controller of a team: a script, or a policy behind its observation and its filter."""
 
     name: str
 
     def plan(self, carry: Any) -> Plan | None:
-        """[..., 3] each: what its filters committed to at the decision that left this memory; None: it has none."""
+        """Return the plans [..., 3] each that its filters committed to at the decision that left this memory; None: it
+        has none.
+        """
         ...
 
     def init(self, view: LocalView) -> Any:
@@ -62,14 +64,14 @@ class Track(NamedTuple):
 
 
 class Commands(NamedTuple):
-    """What both teams are commanded."""
+    """Commands of both teams."""
 
     command: np.ndarray
     """[E, M, 4]"""
 
 
 class BothSides:
-    """Two players as what moves all robots of a game, [E, M, ...]."""
+    """Two players as one controller of all robots of a game, [E, M, ...]."""
 
     def __init__(self, scenario: SoccerScenario, ours: Player, theirs: Player) -> None:
         """Take them, ours first."""
@@ -91,7 +93,7 @@ class BothSides:
         return (memories, plan), Commands(np.concatenate(commands, 1))
 
     def plan(self, carry: tuple[list[Any], Plan | None]) -> Plan | None:
-        """What the filters of both committed to; the state alone of those without one."""
+        """Return the plans that the filters of both teams committed to; the state alone of robots without a filter."""
         return carry[1]
 
     def _sides(self, view: LocalView) -> list[LocalView]:
@@ -142,7 +144,7 @@ def play_set_pieces(sim: SoccerSim, player: Player, seed: int, seconds: float = 
 
 
 def row(game: Game, index: int) -> tuple[np.ndarray, ...]:
-    """What a `Track` keeps of one decision of one game, without the time."""
+    """Return the row of a `Track` for one decision of one game, without the time."""
     robots, ball = game.robots, game.ball
     heading = np.arctan2(robots.s[index], robots.c[index])
     return (

@@ -1,4 +1,4 @@
-"""What `robomarl eval` says of teams that play."""
+"""Result rows of `robomarl eval` for teams that play."""
 
 from typing import Any
 

@@ -1,7 +1,7 @@
-"""Who touches whom: ball and robots, robots and robots, boards and goals, the kicker. Array-generic.
+"""Contacts: ball and robots, robots and robots, boards and goals, the kicker. Array-generic.
 
-Contacts have no friction in either engine; what throws robots back is made after what MuJoCo's do. A robot is a disc
-whose front is cut off flat: the kicker's face.
+Contacts have no friction in either engine; the model that throws robots back follows MuJoCo's. A
+robot is a disc with its front cut off flat: the kicker's face.
 """
 
 import math
@@ -22,7 +22,7 @@ Held = tuple[Array, Array]
 
 
 class Contacts(NamedTuple):
-    """What happened to each robot since the last decision."""
+    """Events at each robot since the last decision."""
 
     impact_m_s: Array
     """Closing speed of its hardest impact with another robot; 0 for none."""
@@ -55,10 +55,10 @@ def in_body(robot: OmniRobots, x: Array, y: Array) -> tuple[Array, Array]:
 
 
 def meet_robot(scenario: SoccerScenario, robot: OmniRobots, ball: Ball, way: Way) -> tuple[Ball, Way]:
-    """The ball's velocity and way after it has met one robot, before which it was at `ball`.
+    """Return the ball's velocity and way after it has met one robot, before which it was at `ball`.
 
-    What the ball would get past the robot's surface is thrown back by the restitution. The surface is taken as flat
-    where the ball gets to it; the robot, fifty times as heavy, does not feel the ball.
+    The part of the way past the robot's surface is thrown back by the restitution. The surface is
+    taken as flat where the ball gets to it; the robot, fifty times as heavy, does not feel the ball.
     """
     xp, dt_s, bounce = namespace(ball.x), scenario.physics_dt_s, scenario.ball.restitution
     sx, sy = robot.vx - robot.turn * (ball.y - robot.y), robot.vy + robot.turn * (ball.x - robot.x)
@@ -116,10 +116,12 @@ def mirror(place: Array, speed: Array, limit: Array | float, restitution: Array 
 def meet_each_other(
     scenario: SoccerScenario, robots: Sequence[OmniRobots], so_far: Sequence[Contacts]
 ) -> tuple[list[OmniRobots], list[Contacts]]:
-    """Robots that will touch within this sub-step: equal masses that bounce a little; those that overlap part again.
+    """Return the robots that touch within this sub-step, as equal masses that bounce a little; robots
+    that overlap part again.
 
-    An impact begins where two robots are apart and their distance will be used up at their closing speed. A robot's
-    own part of it is its own velocity towards the other: 0 for one that stands.
+    An impact begins where two robots are apart and their distance will be used up at their closing
+    speed. A robot's own part of the impact is its own velocity towards its counterpart: 0 for one
+    that stands.
     """
     robots, contacts, size = list(robots), list(so_far), 2 * scenario.robot.body.radius_m
     for i in range(len(robots)):
@@ -160,10 +162,11 @@ def stay_inside(scenario: SoccerScenario, robot: OmniRobots) -> OmniRobots:
 
 
 def press(scenario: SoccerScenario, robot: OmniRobots, ball: Ball, held: Held) -> OmniRobots:
-    """The robot thrown back where it has the ball between itself and boards that hold it.
+    """Return the robot, thrown back where it has the ball between itself and boards that hold the ball.
 
-    What a board does not hold gives way: along a normal with the part f across the held axes a blow meets the mass
-    1 / (1 / M + f^2 / m), so that the robot, of mass M, takes 1 / (1 + f^2 M / m) of it. Two boards hold a ball whole.
+    A ball gives way on axes that no board holds: along a normal with the part f across the held axes
+    a blow meets the mass 1 / (1 / M + f^2 / m), so that the robot, of mass M, takes 1 / (1 + f^2 M /
+    m) of the blow. Two boards hold a ball whole.
     """
     xp, bounce = namespace(ball.x), scenario.ball.restitution
     gap, nx, ny = gap_to_ball(scenario, robot, ball)
@@ -175,10 +178,12 @@ def press(scenario: SoccerScenario, robot: OmniRobots, ball: Ball, held: Held) -
 
 
 def kick(scenario: SoccerScenario, robot: OmniRobots, ball: Ball, speed: Array) -> Array:
-    """What a kicker adds to the ball's speed along its robot's heading now [m/s]; 0 where it does not fire.
+    """Return the speed [m/s] that a kicker adds to the ball along its robot's heading now; 0 where it
+    does not fire.
 
-    It fires by itself as soon as it is charged, the ball is in front of it and a speed is asked for, and takes the
-    ball to that speed relative to the robot. A fast ball that has come and bounced within the last sub-step was there.
+    The kicker fires by itself as soon as it has charge, the ball is in front and a speed is asked
+    for. It takes the ball to that speed relative to the robot. A fast ball that has come and bounced
+    within the last sub-step was there.
     """
     xp, kicker = namespace(robot.x), scenario.kicker
     forward, left = in_body(robot, ball.x, ball.y)

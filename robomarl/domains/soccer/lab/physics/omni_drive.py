@@ -34,10 +34,11 @@ class OmniRobots(NamedTuple):
 
 
 def drive(scenario: SoccerScenario, robots: OmniRobots, command: tuple[Array, ...], scale: Array) -> Accel:
-    """What the wheels make of a command (acceleration x, y, yaw rate) in one sub-step.
+    """Return the acceleration that the wheels make of a command (acceleration x, y, yaw rate) in one
+    sub-step.
 
-    The speed limit comes first, then the limit of every wheel's rim: where one would slip, the whole motion is
-    scaled down, so that the robot keeps its direction.
+    The speed limit comes first, then the limit of every wheel's rim: where one would slip, the whole
+    motion is scaled down, so that the robot keeps its direction.
     """
     xp = namespace(robots.x)
     limits, dt_s, traction = scenario.robot.limits, scenario.physics_dt_s, scenario.traction

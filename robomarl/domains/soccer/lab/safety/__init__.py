@@ -1,1 +1,1 @@
-"""The safety filter of players in JAX, what it assumes, and the plants that this is measured on."""
+"""Safety filter of players in JAX, its assumptions, and the plants on which they are measured."""

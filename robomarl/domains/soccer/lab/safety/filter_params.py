@@ -1,4 +1,4 @@
-"""What the safety filter of a player is to assume."""
+"""Assumptions of a player's safety filter."""
 
 import dataclasses
 
@@ -8,24 +8,27 @@ from robomarl.domains.soccer.core.opponent_memory import boards_of
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 
 NEAR_M = 0.4
-"""Opponents are kept clear of with the errors that a sighting has at this distance. Farther off they are larger, by
-less than a tenth of the distance: a robot that comes nearer sees in time what it saw wrongly."""
+"""Distance [m] for which a sighting's errors are added to the separation from opponents. Farther off errors are larger,
+by less than a tenth of the distance: a robot that comes nearer sees its error in time.
+"""
 MAX_AGE_S = 0.3
-"""An opponent that was seen so long ago may have got so far that its row says little."""
+"""Age [s] of a sighting from which an opponent may have got so far that its constraint says little."""
 REMEMBER_S = 2.5
-"""One that went out of sight is likely to be on its way to the ball for about so long (docs/log/soccer_training.md)."""
+"""Time [s] for which an opponent out of sight is likely to be on its way to the ball (docs/log/soccer_training.md)."""
 CLEAR_SHARE = 0.8
-"""Share of the field of view where nobody stands who is not seen: at its edge errors may hide one."""
+"""Fraction of the field of view in which every opponent would be seen: at the edge errors may hide one."""
 GAIN_PER_S = 8.0
-"""How late a player brakes before an opponent: with the vehicle's own gain, made for travel, it hardly gets at a ball
-that others are near, and runs into no fewer of them (docs/log/benchmarks_history.md)."""
+"""Gain [1/s] of braking before an opponent: with the vehicle's own gain, made for travel, a player hardly gets at a
+ball that opponents are near, and runs into no fewer opponents (docs/log/benchmarks_history.md).
+"""
 
 
 def player_params(scenario: SoccerScenario, mates: int) -> SafetyParams:
-    """Parameters of a soccer robot's filter: opponents are strangers, as fast as we are, and run no filter.
+    """Return the parameters of a soccer robot's filter: opponents are strangers, as fast as we are, and
+    run no filter.
 
-    A robot is at rest before an opponent can be there: whoever runs into it then has caused it. The boards are no
-    arena, a robot may touch them; but they stop it.
+    A robot is at rest before an opponent can be there, so an opponent that runs into it then has
+    caused the impact. The boards are no arena, a robot may touch them; but they stop it.
     """
     robot, eyes, pose = scenario.robot, scenario.eyes, scenario.pose
     turn = eyes.bearing_noise_rad + pose.heading_noise_rad

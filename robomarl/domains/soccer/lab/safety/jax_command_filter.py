@@ -14,7 +14,7 @@ from robomarl.lab.jax_filter.filter import JaxFilter
 
 
 class JaxPlayerFilter(JaxFilter):
-    """As `PlayerFilter`, for JAX arrays with any leading axes; its result is not differentiated."""
+    """`PlayerFilter` for JAX arrays with any leading axes; its result is not differentiated."""
 
     def __init__(self, params: SafetyParams, opponents: int) -> None:
         """Work out the constants; `opponents` is S, how many the view has rows for."""
@@ -23,7 +23,7 @@ class JaxPlayerFilter(JaxFilter):
         self._opponents = opponents
 
     def init(self, batch: tuple[int, ...] = ()) -> PlayerCarry:  # type: ignore[override]
-        """The memory before the first decision: nobody was seen."""
+        """Return the memory before the first decision: no opponent was seen."""
         none = jnp.zeros((*batch, self._opponents))
         place = jnp.zeros((*none.shape, 3))
         return PlayerCarry(*super().init(batch), Strangers(none > 0, place, place, none))

@@ -11,9 +11,9 @@ from robomarl.lab.plants.conditions import Condition
 from robomarl.lab.plants.plants import Links, values
 
 FIELD_M = 400.0
-"""Length and width of the field: nobody meets the boards."""
+"""Length and width [m] of the field, on which no robot meets the boards."""
 ROLLS = {"accel_scale": 1.0}
-"""What `Players` know of the section `randomize` beside the delay, and what it is where nothing is said."""
+"""Parameters of the section `randomize` that `Players` apply beside the delay, with their default values."""
 
 
 def felt_by_players(scenario: SoccerScenario) -> tuple[str, ...]:
@@ -22,7 +22,7 @@ def felt_by_players(scenario: SoccerScenario) -> tuple[str, ...]:
 
 
 class Players:
-    """Robots of a game, each alone on a wide field with the ball and the others out of its way; see `Plant`."""
+    """Robots of a game, each alone on a wide field with the ball and its opponent out of its way; see `Plant`."""
 
     def __init__(self, scenario: SoccerScenario, flights: int, seed: int, threads: int) -> None:
         """Compile the model; see `Flyers`."""
@@ -36,7 +36,7 @@ class Players:
 
     @property
     def period_s(self) -> float:
-        """Between two decisions."""
+        """Time [s] between two decisions."""
         return self._sim.scenario.period_s
 
     def start(self, conditions: Sequence[Condition], vel_m_s: np.ndarray) -> None:

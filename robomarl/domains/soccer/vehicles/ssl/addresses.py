@@ -1,4 +1,6 @@
-"""Who a robot is for the league's vision and radio, and where these are: ssl:COLOUR/NUMBER, HOST:PORT. No ROS here."""
+"""Identity of a robot for the league's vision and radio, and their addresses: ssl:COLOUR/NUMBER, HOST:PORT. No ROS
+here.
+"""
 
 import re
 import socket
@@ -8,7 +10,7 @@ from robomarl.core.config import UserError
 
 BLUE, YELLOW = "blue", "yellow"
 RADIO_PORT = {BLUE: 10301, YELLOW: 10302}
-"""Of each colour's robots, in the league's simulation protocol."""
+"""Port for the robots of each colour, in the league's simulation protocol."""
 VISION = "224.5.23.2:10006"
 """Multicast group of the league's vision; its simulators send to port 10020."""
 SIM_PORT = 10020
@@ -22,17 +24,17 @@ class Shirt(NamedTuple):
 
     colour: str
     number: int
-    """Of its pattern."""
+    """Number of the robot's pattern."""
 
     def __str__(self) -> str:
         return f"{self.colour} {self.number}"
 
 
 def shirts_of(uris: tuple[str, ...], team: tuple[str, ...]) -> list[Shirt]:
-    """One for each robot.
+    """Return one shirt for each robot.
 
     Raises:
-        UserError: there is not, or two robots have the same.
+        UserError: a robot has none, or two robots have one in common.
     """
     if len(uris) != len(team):
         raise UserError(f"uris: {len(uris)} URIs for {len(team)} robots; name one for each, in the team's order.")
@@ -49,13 +51,13 @@ def shirts_of(uris: tuple[str, ...], team: tuple[str, ...]) -> list[Shirt]:
 
 
 def simulated_uris(count: int) -> tuple[str, ...]:
-    """Of simulated robots: the first team is blue."""
+    """Return the URIs of simulated robots: the first team is blue."""
     half = count // 2
     return tuple(f"ssl:{BLUE if i < half else YELLOW}/{i % half}" for i in range(count))
 
 
 def simulated_vision(domain_id: int) -> str:
-    """Of a simulated field: a group of its own for each ROS domain, on this machine only."""
+    """Return the vision address of a simulated field: a group of its own for each ROS domain, on this machine only."""
     return f"239.80.{domain_id}.2:{SIM_PORT}"
 
 
@@ -102,7 +104,7 @@ class VisionSocket:
             raise UserError(f"ssl_node: vision = {group!r}, interface = {interface!r}: {error.strerror}.") from None
 
     def take(self) -> list[bytes]:
-        """What has come."""
+        """Return the received packets."""
         return received(self._socket)
 
     def close(self) -> None:
@@ -111,7 +113,7 @@ class VisionSocket:
 
 
 class RadioSocket:
-    """Speaks to what commands the robots of one colour."""
+    """Socket to the commander of the robots of one colour."""
 
     def __init__(self, host: str, colour: str) -> None:
         """Nothing is sent yet."""
@@ -128,7 +130,7 @@ class RadioSocket:
         return ""
 
     def take(self) -> list[bytes]:
-        """What was answered."""
+        """Return the received answers."""
         return received(self._socket)
 
     def close(self) -> None:

@@ -1,7 +1,8 @@
-"""`BallTrack`: place and velocity of the ball from what cameras saw of late: a line through its last places. No ROS.
+"""`BallTrack`: place and velocity of the ball from recent pictures of cameras: a line through its
+last places. No ROS.
 
-A kick or an impact bends the line: what is not on it begins a new one, with the last place before it. Of several things
-that look like balls the one nearest to where it is expected counts.
+A kick or an impact bends the line: a place off the line begins a new one, with the last place
+before it. Among several things that look like balls the one nearest to the expected place counts.
 """
 
 import math
@@ -17,7 +18,7 @@ OFF_M = 0.03
 REACH_M_S = 8.0
 """No ball is faster: the rules end at 6.5 m/s."""
 FORGET_S = 0.25
-"""Not seen for so long it may be anywhere."""
+"""Time [s] without a sighting after which the ball may be anywhere."""
 
 
 class BallTrack:
@@ -27,10 +28,10 @@ class BallTrack:
         """Nowhere."""
         self._rows: deque[tuple[float, np.ndarray]] = deque(maxlen=PLACES)
         self.stamp_s = -math.inf
-        """Of the last place."""
+        """Stamp [s] of the last place."""
 
     def take(self, balls_m: Sequence[np.ndarray], stamp_s: float) -> bool:
-        """What one picture shows; whether the ball is there.
+        """Take in one picture; return True if the ball is in it.
 
         Args:
             balls_m: [2] each, the likeliest first.

@@ -16,11 +16,11 @@ from robomarl.vehicles.adapter_node import AdapterNode
 from robomarl.vehicles.mocap.robot_words import AT_REST
 
 KICK_OFF_S = 2.0
-"""Players are put back within so long after the referee has given a kick-off."""
+"""Time [s] after a kick-off by the referee within which players are put back."""
 
 
 class GameWords:
-    """Memory of what players and their referee said."""
+    """Memory of the messages of players and their referee."""
 
     def __init__(self, node: AdapterNode, shirts: Mapping[str, Shirt], base: str) -> None:
         """Listen; `shirts`: by the names of robots."""

@@ -1,8 +1,10 @@
-"""The league's messages, as classes of `protobuf` that are made when they are first needed. No ROS here.
+"""The league's messages, as classes of `protobuf` that are made when they are first needed. No ROS
+here.
 
-Names, numbers and types of the fields are facts of the interfaces: of vision from RoboCup-SSL/ssl-vision (GPL-3.0), of
-robots from RoboCup-SSL/ssl-simulation-protocol (which has no file of a licence), whose README has the ports. Neither a
-compiler nor generated code is needed. What is read or written here is listed; other fields are left alone.
+Names, numbers and types of the fields are facts of the interfaces: of vision from
+RoboCup-SSL/ssl-vision (GPL-3.0), of robots from RoboCup-SSL/ssl-simulation-protocol (which has no
+file of a licence); the README of the latter has the ports. Neither a compiler nor generated code
+is needed. Fields that are read or written here are listed; other fields are left alone.
 """
 
 from functools import cache
@@ -38,7 +40,7 @@ FIELDS = {
     "RobotFeedback": "1 required RobotId id; 2 optional bool dribbler_ball_contact",
     "RobotControlResponse": "1 repeated SimulatorError errors; 2 repeated RobotFeedback feedback",
 }
-"""By message: number, label, type and name of each field; lengths of vision are in millimetres, angles in radians."""
+"""Fields by message: number, label, type and name of each; lengths of vision are in millimetres, angles in radians."""
 
 
 class LeagueMessages(NamedTuple):

@@ -1,8 +1,9 @@
-"""`PlayerDrive`: what a player's policy wants becomes the velocity that its robot is told, a hundred times a second.
+"""`PlayerDrive`: converts the wishes of a player's policy to the velocity that its robot is
+commanded, a hundred times a second.
 
-Pictures are old when they come, so an estimate is carried to now by what the robot was told meanwhile. `cmd_vel` says
-which estimate it goes on from, and so gives the acceleration back; the twist is advanced by it (`adapters.base.drive`).
-No ROS, no clock.
+Pictures are old when they come, so an estimate is carried to now by the commands since then.
+`cmd_vel` names the estimate that it goes on from, and so gives the acceleration back; the
+acceleration advances the twist (`adapters.base.drive`). No ROS, no clock.
 """
 
 import math
@@ -21,7 +22,9 @@ LEAD = TwistLead(vel_m_s=0.3)
 REMEMBERED = 64
 """Estimates that a command may go on from, and twists that were told."""
 TURNS_RAD_S, ANSWER_S, ANSWERS = 1.0, 1.0, 0.2
-"""A robot that should turn this fast, for so long in all, and turns by a smaller share of it does not obey."""
+"""Yaw rate [rad/s], time in all [s] and fraction: a robot that is commanded to turn this fast for this time, and turns
+by a smaller fraction of the command, does not obey.
+"""
 LAG_S = 0.1
 """How slowly it may follow a yaw rate: policies that see noise ask for another one each time."""
 FORGET_S = 3.0
@@ -31,7 +34,7 @@ class PlayerDrive:
     """Memory of one robot."""
 
     def __init__(self, vehicle: OmniRobot, period_s: float, response_s: float) -> None:
-        """At rest.
+        """Create the memory, at rest.
 
         Args:
             vehicle: its file.
@@ -46,7 +49,7 @@ class PlayerDrive:
         self._wanted = self._answered = self._turned_s = 0.0
 
     def now(self, seen: Estimate, stamp_s: float, now_s: float) -> Estimate:
-        """What vision saw, carried to now."""
+        """Return the estimate of vision, carried to now."""
         age_s, sent = now_s - stamp_s, self._motion_at
         change = sent(now_s - self._response_s) - sent(stamp_s - self._response_s)
         vel = seen.vel_m_s + np.array([*change[:2], 0.0])
@@ -60,7 +63,7 @@ class PlayerDrive:
         self._told.append((stamp_s, own))
 
     def near(self, stamp_s: float) -> tuple[float, Estimate] | None:
-        """The estimate of those that were told whose stamp is nearest, with its stamp."""
+        """Return the estimate with the nearest stamp among those given to the policy, with its stamp."""
         return min(self._told, key=lambda row: abs(row[0] - stamp_s), default=None)
 
     def command(self, velocity: np.ndarray, stamp_s: float) -> None:
@@ -88,7 +91,7 @@ class PlayerDrive:
         return self._drive.rest()
 
     def answers(self, seen: Estimate, stamp_s: float, dt_s: float) -> bool:
-        """Whether it turns as it is told; a picture of it has come `dt_s` after the last one."""
+        """Return True if the robot turns as commanded; its newest picture has come `dt_s` after the last one."""
         told = next((rate for at_s, rate in reversed(self._turning) if at_s <= stamp_s), 0.0)
         left = math.exp(-dt_s / FORGET_S)
         self._wanted, self._answered, self._turned_s = self._wanted * left, self._answered * left, self._turned_s * left
@@ -99,11 +102,13 @@ class PlayerDrive:
         return self._turned_s < ANSWER_S or self._answered > ANSWERS * self._wanted
 
     def forgive(self) -> None:
-        """What it did not do is forgotten."""
+        """Forget commands that it did not obey."""
         self._wanted = self._answered = self._turned_s = 0.0
 
     def _motion_at(self, time_s: float) -> np.ndarray:
-        """[3] velocity in the map and yaw rate that were told then; what was told first where that is later."""
+        """Return the velocity [3] in the map and yaw rate commanded at that time; the first ones if that is before
+        them.
+        """
         for sent_s, motion in reversed(self._sent):
             if sent_s <= time_s:
                 return motion

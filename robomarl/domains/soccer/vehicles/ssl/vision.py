@@ -24,18 +24,18 @@ from robomarl.vehicles.mocap.team import TeamTracks
 SURE = 0.3
 """Things that vision is less sure of are none."""
 TAKES_OVER_S = 0.1
-"""What its camera has not seen for so long another camera tells."""
+"""Time [s] without a sighting by a thing's camera after which another camera takes over."""
 FIELD_M = 0.1
-"""Vision's field may be larger or smaller than ours by so much."""
+"""Largest difference [m] between vision's field and ours."""
 STRANGER_FRAMES, STRANGER_S = 10, 1.0
-"""A robot of nobody's fleet that is seen so often in so long is there."""
+"""Number of sightings, and time [s] for them, after which a robot outside of the fleet counts as present."""
 TURN_RAD = 2 * math.pi + 0.01
 """No orientation in radians is larger."""
 
 
 @dataclass(frozen=True)
 class FieldRules:
-    """What is accepted."""
+    """Rules for accepting vision."""
 
     track: TrackRules
     reach: Reach
@@ -44,9 +44,9 @@ class FieldRules:
     turned: bool = False
     """The first team attacks towards vision's -x."""
     arrival: bool = False
-    """A picture's time is its arrival, and not what it says."""
+    """True if a picture's time is its arrival, instead of the time that it states."""
     latency_s: float = 0.0
-    """From the picture to that time."""
+    """Delay [s] from the picture to that time."""
 
 
 class VisionTracks:
@@ -88,7 +88,7 @@ class VisionTracks:
         return moved, self._balls(frame, stamp_s, now_s)
 
     def problem(self, now_s: float) -> str:
-        """Why nobody may play on this field; "" where all may."""
+        """Return the reason why no robot may play on this field; "" if all may."""
         for shirt, times in self._strange.items():
             if sum(now_s - time_s < STRANGER_S for time_s in times) >= STRANGER_FRAMES:
                 return f"vision sees {shirt}, which is no robot of the fleet: nobody would keep clear of it"
@@ -103,7 +103,7 @@ class VisionTracks:
         self._tracks.reset(self._names[shirt])
 
     def may_be_put(self, shirt: Shirt, may: bool) -> None:
-        """Whether a robot may be put elsewhere; else it is believed where it can have driven only."""
+        """Set if a robot may be put elsewhere; otherwise only places are believed to which it can have driven."""
         self._tracks.may_be_carried(self._names[shirt], may)
 
     def _patterns(self, frame: Any) -> list[tuple[Shirt, Any]]:
@@ -135,7 +135,7 @@ class VisionTracks:
         return True
 
     def _sound(self, thing: Any, name: str) -> bool:
-        """Whether what vision says of a thing can be meant; lengths are millimetres."""
+        """Return True if vision's data of a thing are plausible; lengths are millimetres."""
         turn = (thing.orientation,) if hasattr(thing, "orientation") else ()
         why = fault_of((thing.confidence, thing.x, thing.y, *turn), f"a number of {name}")
         if why:
@@ -151,7 +151,9 @@ class VisionTracks:
         return self.ball.take([self._place(ball) for ball in sure], stamp_s)
 
     def _its_camera(self, thing: Any, camera: int, stamp_s: float) -> bool:
-        """Whether this camera tells of the thing: where fields of view overlap, two see it a little apart."""
+        """Return True if this camera is used for the thing: where fields of view overlap, two cameras see it a little
+        apart.
+        """
         own, at_s = self._camera.get(thing, (camera, stamp_s))
         if camera != own and 0 <= stamp_s - at_s < TAKES_OVER_S:
             return False

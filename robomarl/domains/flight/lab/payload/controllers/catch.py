@@ -1,11 +1,14 @@
-"""`CatchLaw`: carriers that were thrown, in any attitude and with slack cables, catch their payload and carry it on.
+"""`CatchLaw`: carriers that were thrown, in any attitude and with slack cables, catch their payload
+and carry it on.
 
-Each has a sector of its own around the payload: a place at its cable's end, leaning outwards from its own point, in
-the world and not in the payload's frame, for the payload tumbles. Whatever else is wanted, it may ask only for a part
-of the acceleration, and asks all the same: they brake and travel together. The part towards the own sector goes first;
-it is what is left of the vehicle's thrust that brakes. Before they are there, each moves away from mates that come too
-near. Who lies on his back asks for nothing else, and for hardly any lift: payload and mates fall as he does, so that
-nothing comes nearer while he turns, and what he pushes meanwhile would throw him at them.
+Each carrier has a sector of its own around the payload: a place at its cable's end, leaning
+outwards from its own point, in the world and not in the payload's frame, because the payload
+tumbles. Any further demand may use only a part of the acceleration, and is made of all carriers
+alike: they brake and travel together. The part towards the own sector goes first; braking gets
+the rest of the vehicle's thrust. Before they are there, each carrier moves away from teammates
+that come too near. A carrier on its back asks for nothing else, and for hardly any lift: payload
+and teammates fall as it does, so nothing comes nearer while it turns, and its thrust meanwhile
+would throw it at them.
 """
 
 from typing import NamedTuple
@@ -21,8 +24,8 @@ from robomarl.domains.flight.lab.scenario import FlightScenario
 
 
 class CatchGains(NamedTuple):
-    """What `robomarl.lab.train.policy_search.search` may change; as they are here, those of the law that nobody
-    searched.
+    """Gains that `robomarl.lab.train.policy_search.search` may change; the defaults are those of the
+    controller before any search.
 
     Numbers, or arrays that broadcast with [..., N, 3].
     """
@@ -57,7 +60,7 @@ class CatchGains(NamedTuple):
 
 
 HISTORY = 6
-"""Measured poses that the velocity relative to the payload is taken from: two of them would tell their noise."""
+"""Measured poses from which the velocity relative to the payload is computed: two poses would show their noise."""
 
 
 def observation(scenario: FlightScenario) -> ObservationSpec:
@@ -68,14 +71,14 @@ def observation(scenario: FlightScenario) -> ObservationSpec:
 
 
 class CatchLaw:
-    """Acceleration and body rates [..., N, 5] from what carriers observe."""
+    """Controller of thrown carriers: acceleration and body rates [..., N, 5] from their observations."""
 
     search_from = CatchGains(12.0, 3.0, 8.0, 4.5, 3.0, 4.0, 1.5, 3.0)
     search_step = CatchGains(12.0, 4.0, 8.0, 4.0, 3.0, 3.0, 1.5, 2.5, 2.0, 3.0, 10.0, 0.0, 0.15)
     search_least = CatchGains(3.0, 1.0, 2.0, 1.0, 0.5, 0.5, 0.4, 0.5, 0.0, 0.5, 0.0, 0.0, 0.02)
 
     def __init__(self, scenario: FlightScenario, gains: CatchGains | None = None) -> None:
-        """Take the sectors and the limits of the scenario's vehicle; `gains` by default those that nobody searched."""
+        """Take the sectors and the limits of the scenario's vehicle; `gains` are by default those before any search."""
         assert scenario.cables is not None, "the law is one of carriers"
         self._scenario, self.gains = scenario, gains or CatchGains()
         now = map(ObservationField, ("load_error", "velocity", "own_index", "own_axes"))
@@ -86,13 +89,14 @@ class CatchLaw:
         self._sector_m = outward(scenario.cables) * scenario.cables.length_m
 
     def with_gains(self, gains: CatchGains) -> "CatchLaw":
-        """The same law with others."""
+        """Return this controller with other gains."""
         return CatchLaw(self._scenario, gains)
 
     def act(self, obs: Array) -> Array:
-        """The command for an observation [..., 39 + 8 k] with k mates, within the vehicle's limits.
+        """Return the command for an observation [..., 39 + 8 k] with k teammates, within the vehicle's
+        limits.
 
-        It has body rates for who is on his back.
+        The command has body rates for a vehicle on its back.
         """
         xp, g = namespace(obs), self.gains
         way, velocity, index, axes, cable = (obs[..., a:b] for a, b in _PARTS)
@@ -120,7 +124,7 @@ class CatchLaw:
 
 
 _PARTS = ((0, 3), (3, 6), (6, 12), (12, 21), (36, 39))
-"""Where `CatchLaw.act` finds the load's error, velocity, index, axes and the newest pose of the cable."""
+"""Slices in which `CatchLaw.act` finds the load's error, velocity, index, axes and the newest pose of the cable."""
 
 
 def _limited(vector: Array, most: Array | float) -> Array:

@@ -1,8 +1,10 @@
-"""`LoadPosePolicy`: a centralized, model-based controller of a load on cables; the measure of the learned ones.
+"""`LoadPosePolicy`: a centralized, model-based controller of a load on cables; the reference for the
+learned ones.
 
-A cascade after Lee (IEEE T-CST 2018): the error of the load's pose asks for a wrench, a quadratic program shares
-the wrench out among the cables, and every vehicle is sent to where its cable pulls as it should. It reads at
-once what all robots know, the same noisy estimates that the policies get, and differentiates the load's pose.
+A cascade after Lee (IEEE T-CST 2018): the error of the load's pose asks for a wrench, a quadratic
+program distributes the wrench among the cables, and every vehicle is sent to the place where its
+cable pulls as it should. The controller reads at once the knowledge of all robots, with the noisy
+estimates that the policies get, and differentiates the load's pose.
 """
 
 import math
@@ -21,7 +23,7 @@ from robomarl.domains.flight.lab.tasks.registry import task_of
 
 @dataclass(frozen=True)
 class CascadeGains:
-    """Gains of the cascade. The low-level controller, a load of little inertia and the delay bound all of them."""
+    """Gains of the cascade, all bounded by the low-level controller, a load of little inertia and the delay."""
 
     position_per_s: float = 1.2
     """Wanted velocity of the load over its position error ..."""
@@ -47,7 +49,7 @@ class CascadeGains:
 
 
 class CarryingTeam(NamedTuple):
-    """What the controller reads: E teams of N vehicles, world frame."""
+    """Input of the controller: E teams of N vehicles, world frame."""
 
     pos_m: np.ndarray
     """[E, 3] load frame's origin."""
@@ -154,7 +156,7 @@ def turn(rot: np.ndarray, vector: np.ndarray) -> np.ndarray:
 
 
 class WholeTeam:
-    """What the controller reads of the views of all robots, [..., N, 20]: no robot on its own could."""
+    """Observation of the controller from the views of all robots, [..., N, 20]; no single robot could make it."""
 
     size = 20
 

@@ -1,13 +1,15 @@
-"""`PlaceLaw`: each carrier flies to where it would hold the load at its goal, seeing nobody else.
+"""`PlaceLaw`: each carrier flies to the place where it would hold the load at its goal, without
+observing teammates.
 
-What a decentralized team can do without learning, and what a policy is taught first: a position controller on the
-feature `place_error`, and a damper. A low-level controller that cancels the cable's pull leaves nothing that calms a
-swinging load: under vehicles that stand still it swings for a minute. So each vehicle also goes along with its point
-of the load, whose velocity it takes from the last measured poses. What is left are the errors that the configuration
-does not know of: cable lengths, centre of mass. Where the scenario says over what time a goal is to be watched
-(`load.follow_s`), the vehicle flies along with it. Where it says over what time carriers remember (`remembered_s`), who
-lost a mate leans its cable out (`lost_mate`). Where it says over what time they trim (`load.trim_s`), errors that last
-move the place (`trim`).
+This is the reference for a decentralized team without learning, and the first teacher of a
+policy: a position controller on the feature `place_error`, and a damper. A low-level controller
+that cancels the cable's pull leaves nothing that calms a swinging load: under vehicles that stand
+still it swings for a minute. So each vehicle also follows its point of the load, with the
+velocity computed from the last measured poses. Errors remain that the configuration does not
+know: cable lengths, centre of mass. If the scenario gives a time over which a goal is watched
+(`load.follow_s`), the vehicle flies along with the goal. If it gives a time over which carriers
+remember (`remembered_s`), a carrier that lost a teammate leans its cable out (`lost_mate`). If it
+gives a time over which carriers trim (`load.trim_s`), errors that last move the place (`trim`).
 """
 
 from typing import NamedTuple
@@ -25,8 +27,8 @@ from robomarl.domains.flight.lab.scenario import FlightScenario
 
 
 class Gains(NamedTuple):
-    """What `robomarl.lab.train.policy_search.search` may change; as they are here, those of the law that nobody
-    trained.
+    """Gains that `robomarl.lab.train.policy_search.search` may change; the defaults are those of the
+    controller before any search.
 
     Numbers, or arrays that broadcast with [..., N, 3].
     """
@@ -34,8 +36,9 @@ class Gains(NamedTuple):
     position_near_per_s: Array | float = 1.5
     """Wanted speed over distance to the place, under a cable of 1 m, when the own point is where it should be ..."""
     position_far_per_s: Array | float = 1.5
-    """... and when it is far from there. Shorter cables swing faster, and the gains grow with it: less than the
-    pendulum's frequency, because motors and delay stay what they are."""
+    """... and when it is far from there. Shorter cables swing faster, and the gains grow with that frequency, but less
+    than the pendulum's, because motors and delay do not change.
+    """
     velocity_near_per_s: Array | float = 3.0
     """Wanted acceleration over velocity error, near ..."""
     velocity_far_per_s: Array | float = 3.0
@@ -45,8 +48,9 @@ class Gains(NamedTuple):
     damping_far_per_s: Array | float = 0.8
     """... and far."""
     answer: Array | float = 0.0
-    """Share of the own point's error that the place is moved by, which takes away what the configuration does not
-    know ..."""
+    """Fraction of the own point's error by which the place is moved, against errors that the configuration does not
+    know ...
+    """
     answer_most_m: Array | float = 0.0
     """... and how far at most: a team that answers more makes its load swing."""
     near_m: Array | float = 0.3
@@ -54,7 +58,7 @@ class Gains(NamedTuple):
     lead_m: Array | float = 0.0
     """How much farther ahead of the load the place is while it is far ..."""
     turn_lead_rad: Array | float = 0.0
-    """... and how much farther it is turned about the vertical: what sets how fast a team travels and turns."""
+    """... and how much farther it is turned about the vertical; both set how fast a team travels and turns."""
     goal_accel: Array | float = 1.0
     """Share of its goal's acceleration that the vehicle flies along with ..."""
     goal_lead_s: Array | float = 0.2
@@ -67,7 +71,9 @@ class Gains(NamedTuple):
     lean_rad: Array | float = 2.0
     """How much farther the own cable leans outwards when a mate is lost; see `lost_mate` ..."""
     lean_from: Array | float = 0.6
-    """... once the own point has been too high for so much of what `FlightScenario.remembered_s` remembers ..."""
+    """... once the own point has been too high for more than this fraction of the time that
+    `FlightScenario.remembered_s` covers ...
+    """
     lean_reach: Array | float = 0.3
     """... how much longer than the cable its way there is, because the load gives way ..."""
     lean_high_m: Array | float = 0.1
@@ -77,11 +83,11 @@ class Gains(NamedTuple):
     lean_far_m: Array | float = 0.5
     """... and by how much more than it is the own point is taken to be off then, for the gains."""
     trim: Array | float = 3.0
-    """What the place moves by over the mean of the own point's error; see `trim`."""
+    """Displacement of the place over the mean of the own point's error; see `trim`."""
 
 
 STEPS = Gains(1.5, 1.5, 3.0, 3.0, 0.8, 0.8, 1.0, 0.05, 0.3, 0.5, 0.5, 1.0, 0.2, 0.1, 0.5, *[0.0] * 6, trim=1.0)
-"""What counts as a step of 1 in a search."""
+"""Change of each gain that counts as a step of 1 in a search."""
 FOLLOWING = ("goal_accel", "goal_lead_s", "goal_lean_s2", "goal_far_s")
 """Gains that matter where the goal moves."""
 HISTORY = 3
@@ -89,15 +95,16 @@ HISTORY = 3
 LEAD_M = 0.5
 """How far ahead of itself the load is led, where short cables keep the place nearer to it."""
 UPRIGHT = 0.5
-"""Cosine of the tilt below which a vehicle first of all gets away from the load, to the side: what it pushes on its
-way to upright throws it at a mate."""
+"""Cosine of the tilt below which a vehicle first moves away from the load, to the side: its thrust on the way to
+upright throws it at a teammate.
+"""
 
 EASE_M_S2 = 2.0
-"""Downward acceleration meanwhile. More of it, and a vehicle that never gets upright falls like a stone."""
+"""Downward acceleration [m/s²] during that move. With more, a vehicle that never gets upright falls like a stone."""
 
 
 class PlaceLaw:
-    """Acceleration and body rates [..., N, 5] from what carriers observe."""
+    """Controller of carriers: acceleration and body rates [..., N, 5] from their observations."""
 
     search_from = Gains(answer=0.3, answer_most_m=0.015, lead_m=0.1, turn_lead_rad=0.2)
     search_least = Gains(0.2, 0.2, 0.5, 0.5, 0.0, 0.0, 0.0, 0.0, 0.02, *[0.0] * 13)
@@ -111,7 +118,7 @@ class PlaceLaw:
     )
 
     def __init__(self, scenario: FlightScenario, gains: Gains | None = None) -> None:
-        """Take the limits of the scenario's vehicle; `gains` by default those that nobody searched."""
+        """Take the limits of the scenario's vehicle; `gains` are by default those before any search."""
         assert scenario.cables is not None, "the law is one of carriers"
         self._scenario, self.gains = scenario, gains or Gains()
         self._low, self._high = scenario.command_limits
@@ -132,12 +139,14 @@ class PlaceLaw:
         self.observation = ObservationSpec(seen)
 
     def with_gains(self, gains: Gains) -> "PlaceLaw":
-        """The same law with others."""
+        """Return this controller with other gains."""
         return PlaceLaw(self._scenario, gains)
 
     @property
     def search_step(self) -> Gains:
-        """Where the goal stays nothing says how to follow one; where it moves only that is searched."""
+        """Return the search steps: 0 for gains that follow a goal if the goal stays, 0 for all remaining gains if it
+        moves.
+        """
         moves = self._scenario.load is not None and self._scenario.load.path is not None
         steps = STEPS if self._trims else STEPS._replace(trim=0.0)
         return Gains(*(step if (name in FOLLOWING) == moves else 0.0 for name, step in steps._asdict().items()))
@@ -181,7 +190,9 @@ class PlaceLaw:
         return g.goal_lean_s2 * accel, speed + g.goal_lean_s2 * jerk, g.goal_accel * (accel + g.goal_lead_s * jerk)
 
     def _lean(self, obs: Array, arm: Array) -> tuple[Array, Array]:
-        """How much the own cable leans, 0 to 1, and what that moves the place by; `arm` goes from the load to it."""
+        """Return the lean of the own cable, 0 to 1, and the displacement of the place by it; `arm` goes from the load
+        to the place.
+        """
         if not self._remembers:
             return obs[..., :1] * 0, obs[..., :3] * 0
         way, turn, error = obs[..., 18:21], obs[..., 21:24], obs[..., 45:48]
@@ -202,7 +213,8 @@ class PlaceLaw:
 
 
 _PARTS = ((0, 3), (3, 6), (6, 15), (15, 18), (18, 21), (21, 24), (24, 33), (33, 39))
-"""Where `PlaceLaw.act` finds what it reads, but for the own point's error and how the goal moves, which come last."""
+"""Slices in which `PlaceLaw.act` finds its inputs, except the own point's error and the goal's motion, which come last.
+"""
 
 
 def _limited(vector: Array, most: Array | float) -> Array:
@@ -211,7 +223,7 @@ def _limited(vector: Array, most: Array | float) -> Array:
 
 
 def _turned(arm: Array, angle: Array) -> Array:
-    """What the end of an arm [..., 3] moves by when it is turned so far [..., 1] about the vertical [rad]."""
+    """Return the displacement of the end of an arm [..., 3] turned by an angle [..., 1] about the vertical [rad]."""
     xp = namespace(arm)
     sine, less = xp.sin(angle), 1 - xp.cos(angle)
     x, y = arm[..., :1], arm[..., 1:2]

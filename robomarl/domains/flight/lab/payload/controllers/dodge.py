@@ -21,9 +21,11 @@ def away_from_all(gains: Any, mates: Array) -> Array:
 
 
 def away(gains: Any, place: Array, velocity: Array) -> Array:
-    """[..., 3] the same from one mate, at [..., 3] as seen from the robot, with [..., 3] velocity relative to it.
+    """Return the acceleration [..., 3] away from one teammate, at [..., 3] seen from the robot, with
+    relative velocity [..., 3].
 
-    It points away from where the mate will be nearest within `dodge_s` if both keep their velocities.
+    It points away from the place where the teammate will be nearest within `dodge_s` if both keep
+    their velocities.
     """
     xp, square = namespace(place), (velocity * velocity).sum(-1, keepdims=True)
     nearest_s = -(place * velocity).sum(-1, keepdims=True) / (square + 1e-4)

@@ -18,7 +18,7 @@ _HARD, _SOFT = 5, 8
 
 @dataclass(frozen=True)
 class CableRig:
-    """The nominal load and its cables: what a model-based controller believes."""
+    """Nominal load and its cables: the assumptions of a model-based controller."""
 
     mass_kg: float
     inertia_kg_m2: np.ndarray
@@ -28,7 +28,9 @@ class CableRig:
     point_m: np.ndarray
     """[N, 3] where the cables are tied to the load, load frame."""
     reach_m: float
-    """From there to the vehicle's centre: the cable, stretched by its working tension, and how far it hangs below."""
+    """Distance [m] from there to the vehicle's centre: the cable, stretched by its working tension, and the distance of
+    its end below the centre.
+    """
 
     @property
     def even_n(self) -> float:
@@ -38,7 +40,7 @@ class CableRig:
 
 @dataclass(frozen=True)
 class Spread:
-    """What is wanted of the cables where the wrench leaves it open."""
+    """Preferences for the cables where the wrench leaves freedom."""
 
     lean_rad: float = 0.4
     """They lean outwards by this angle."""
@@ -57,15 +59,15 @@ def rig_of(scenario: FlightScenario) -> CableRig:
 
 
 def allocate(rig: CableRig, spread: Spread, rot: np.ndarray, wrench: np.ndarray, tension_n: np.ndarray) -> np.ndarray:
-    """Pulls on the load that make a wrench and are nearest to an even, leaning pull.
+    """Return the pulls on the load that make a wrench and are nearest to an even, leaning pull.
 
-    min sum |t_i - t0_i|^2 subject to: the pulls t make the wrench (Lee, IEEE T-CST 2018, eq. 24); each pulls up by
-    at least its share; vehicles i and j stay clear, which is linear in t for known tensions (those of the last
-    decision). The last two give way where they can't be kept.
+    min sum |t_i - t0_i|^2 subject to: the pulls t make the wrench (Lee, IEEE T-CST 2018, eq. 24);
+    each pulls up by at least its share; vehicles i and j stay clear, which is linear in t for known
+    tensions (those of the last decision). The last two give way where they can't be satisfied.
 
     Args:
         rig: nominal load and cables.
-        spread: what is wanted beside the wrench.
+        spread: preferences beside the wrench.
         rot: [E, 3, 3] load frame to world.
         wrench: [E, 6] force and torque about the centre of mass, world [N, N m].
         tension_n: [E, N] tensions that are about right, for the distances only.

@@ -1,9 +1,10 @@
-"""How a goal moves, from how far it has gone from means of its places; array-generic.
+"""Motion of a goal, estimated from its distance to means of its places; array-generic.
 
-What moves with velocity v, acceleration a and jerk j has gone v T - a T^2 + j T^3 from a mean that remembers for T. So
-means of several times give v, a and j. What all of them have in common is left out: a goal that comes in messages
-stands still and steps, and that must not seem to be motion. Nothing has to tell a robot that its goal will move, and
-whoever sends poses alone is followed.
+A point that moves with velocity v, acceleration a and jerk j has gone v T - a T^2 + j T^3 from a
+mean with memory T. So means over several times give v, a and j. The part common to all means is
+left out: a goal that comes in messages stands still and steps, and that must not seem to be
+motion. No robot has to be informed that its goal will move, and a sender of poses alone is
+followed.
 """
 
 import math
@@ -16,12 +17,13 @@ from robomarl.core.types import Array
 
 MEANS = 4
 FASTEST = (3.0, 4.0, 8.0)
-"""What seems to have more velocity [m/s], acceleration [m/s^2] or jerk [m/s^3] than this has jumped: a robot flies to
-such a goal, not along with it."""
+"""Velocity [m/s], acceleration [m/s^2] and jerk [m/s^3] above which a goal has jumped: a robot flies to such a goal,
+not along with it.
+"""
 
 
 def goal_fields(follow_s: float, period_s: float) -> tuple[ObservationField, ...]:
-    """What `GoalMotion` reads; nothing where `follow_s` is 0."""
+    """Return the fields that `GoalMotion` reads; none if `follow_s` is 0."""
     times = [follow_s * (1 + i) for i in range(MEANS)] if follow_s else ()
     return tuple(ObservationField("goal_place", keep=math.exp(-period_s / time_s), gone=True) for time_s in times)
 

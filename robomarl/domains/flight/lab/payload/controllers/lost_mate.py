@@ -1,13 +1,15 @@
-"""What a carrier does when a mate across the load is lost; array-generic.
+"""Response of a carrier to the loss of a teammate across the load; array-generic.
 
-The load then hangs on a hinge between the vehicles beside the lost one, and turns until the missing corner is where
-gravity takes it: it levels out where a cable was cut, and that corner falls where a dead vehicle hangs from it. Either
-way the corner opposite rises, and stays too high. Nobody has to say who is lost: whoever finds that its own point has
-been too high for long holds that corner down. A cable can only pull, so its vehicle flies out and down beside the load,
-until the cable leans by 90 degrees and more from the vertical. Vehicles on the hinge find nothing, and stay.
+The load then hangs on a hinge between the vehicles beside the lost one, and turns until the
+missing corner is where gravity takes it: it levels out where a cable was cut, and that corner
+falls where a dead vehicle hangs from it. Either way the corner opposite rises, and stays too
+high. The lost robot need not be identified: a carrier that finds its own point too high for long
+holds that corner down. A cable can only pull, so its vehicle flies out and down beside the load,
+until the cable leans by 90 degrees and more from the vertical. Vehicles on the hinge find
+nothing, and stay.
 
-What the vehicle can hold down is its own weight, because thrust points up: a load with a dead vehicle of the same kind
-at one corner comes level, and no further.
+The vehicle can hold down its own weight and no more, because thrust points up: a load with a dead
+vehicle of this type at one corner comes level, and no further.
 """
 
 import math
@@ -22,7 +24,7 @@ from robomarl.core.vectors import cross
 
 
 def lasting_fields(remembered_s: float, period_s: float) -> tuple[ObservationField, ...]:
-    """What a carrier sees of what lasts; nothing where `remembered_s` is 0."""
+    """Return the fields of lasting errors that a carrier observes; none if `remembered_s` is 0."""
     return (ObservationField("point_high", keep=math.exp(-period_s / remembered_s)),) if remembered_s else ()
 
 
@@ -40,12 +42,14 @@ def leaning(gains: Any, way: Array, lasting: Array) -> Array:
 
 
 def outwards(gains: Any, share: Array, place: tuple[Array, Array], high_m: Array) -> Array:
-    """[..., 3] what the vehicle's place moves by when its cable leans by that share, world [m].
+    """Return the displacement [..., 3] of the vehicle's place when its cable leans by that share, world
+    [m].
 
     Args:
         gains: `Gains` of `decentralized`.
         share: [..., 1] of `leaning`.
-        place: [..., 3] each: from the own point to the place, and from the load's origin to the own point, world.
+        place: [..., 3] each: from the own point to the place, and from the load's origin to the own
+            point, world.
         high_m: [..., 1] how much too high the own point is beside the load's origin.
     """
     cable, point = place

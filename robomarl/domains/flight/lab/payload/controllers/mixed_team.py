@@ -13,7 +13,7 @@ from robomarl.lab.evaluate.evaluation import FlownPolicy
 
 
 class BothObserve:
-    """What the policy sees and, behind it, what the baseline reads."""
+    """Observer of the policy's observation and, behind it, the baseline's."""
 
     def __init__(self, ours: Observer, theirs: Observer) -> None:
         """Put the two together."""
@@ -31,9 +31,10 @@ class BothObserve:
 
 
 class MixedTeam:
-    """The policy, except for the last `count` vehicles: those do what the baseline, which sees the team, says.
+    """The policy, except for the last `count` vehicles: those take the commands of the baseline, which
+    sees the team.
 
-    The baseline reckons with a team that is all its own.
+    The baseline assumes that it controls the whole team.
     """
 
     def __init__(self, policy: FlownPolicy, scenario: FlightScenario, count: int) -> None:
