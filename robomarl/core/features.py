@@ -10,7 +10,7 @@ Neighbour features are ordered by distance, nearest first, independent of the or
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
@@ -31,11 +31,16 @@ class NeighbourRule:
     """Older messages are not looked at."""
 
 
+Read = Callable[..., Array]
+"""(view, or what `Feature.of` makes of it, rule) -> the feature."""
+ReadT = TypeVar("ReadT", bound=Read)
+
+
 @dataclass(frozen=True)
 class Feature:
     """One registered feature."""
 
-    read: Callable[[Any, NeighbourRule], Array]
+    read: Read
     """The function, view -> [..., size], or a tuple of `size` arrays [...]; see `as_array`, `numbers`."""
     parts: tuple[str, ...]
     """Name of each element; per neighbour where `per_neighbour`."""
@@ -44,7 +49,7 @@ class Feature:
     reads: tuple[str, ...]
     """Fields of the view that the function reads, dotted."""
     per_neighbour: bool = False
-    of: Callable[[LocalView], Any] | None = None
+    of: Callable[[LocalView], object] | None = None
     """Function from the view to the input of `read`, for data that several features share; None: `read`
     takes the view.
     """
@@ -86,7 +91,14 @@ XYZ = ("x", "y", "z")
 _MATE_FIELDS = ("own.pos_m", "heard.mask", "heard.pos_m", "heard.vel_m_s", "heard.age_s")
 
 
-def feature(parts: tuple[str, ...], unit: str, frame: str, reads: tuple[str, ...], **more: Any):
+def feature(
+    parts: tuple[str, ...],
+    unit: str,
+    frame: str,
+    reads: tuple[str, ...],
+    per_neighbour: bool = False,
+    of: Callable[[LocalView], object] | None = None,
+) -> Callable[[ReadT], ReadT]:
     """Register the decorated function under its own name, as a `Feature` of these fields.
 
     Raises:
@@ -94,11 +106,11 @@ def feature(parts: tuple[str, ...], unit: str, frame: str, reads: tuple[str, ...
             namesake.
     """
 
-    def register(read: Callable[[Any, NeighbourRule], Array]):
+    def register(read: ReadT) -> ReadT:
         other = FEATURES.get(read.__name__)
         if other is not None and other.read.__module__ != read.__module__:
             raise ValueError(f"{read.__module__}: {other.read.__module__} has a feature {read.__name__!r} already.")
-        FEATURES[read.__name__] = Feature(read, parts, unit, frame, reads, **more)
+        FEATURES[read.__name__] = Feature(read, parts, unit, frame, reads, per_neighbour, of)
         return read
 
     return register
@@ -180,7 +192,9 @@ def neighbours(view: LocalView, rule: NeighbourRule) -> Array:
 
 
 def of_nearest(view: LocalView, rule: NeighbourRule, part: Array) -> Array:
-    """Return the nearest mates' values [..., count V] of `part` [..., K, V], known of every mate; 0 for missing mates."""
+    """Return the nearest mates' values [..., count V] of `part` [..., K, V], known of every mate; 0 for missing
+    mates.
+    """
     return _picked(_heard_now(view, rule)[1], rule.count, part)
 
 
@@ -212,7 +226,7 @@ def _neighbours_of_one(view: LocalView, rule: NeighbourRule) -> tuple[float, ...
     """`neighbours` for one robot, on Python floats: a fifth of the time, equal numbers (a test compares)."""
     heard, (px, py, pz), (ux, uy, uz) = view.heard, view.own.pos_m.tolist(), view.own.vel_m_s.tolist()
     mates = zip(heard.mask.tolist(), heard.pos_m.tolist(), heard.vel_m_s.tolist(), heard.age_s.tolist(), strict=True)
-    found = []
+    found: list[tuple[float, int, tuple[float, ...]]] = []
     for i, (is_heard, (x, y, z), (vx, vy, vz), age) in enumerate(mates):
         dx, dy, dz = x + vx * age - px, y + vy * age - py, z + vz * age - pz
         square = dx * dx + dy * dy + dz * dz

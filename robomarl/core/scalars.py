@@ -6,8 +6,7 @@ its functions.
 """
 
 import math
-from types import SimpleNamespace
-from typing import Any
+from types import ModuleType, SimpleNamespace
 
 from robomarl.core.geometry import namespace
 from robomarl.core.types import Array
@@ -32,7 +31,7 @@ PLAIN = SimpleNamespace(
 """Functions of numpy that controllers and features use, for floats."""
 
 
-def library(*arrays: Array) -> Any:
+def library(*arrays: Array) -> ModuleType | SimpleNamespace:
     """`PLAIN` where all arguments are Python floats, else `geometry.namespace`."""
     for array in arrays:
         if type(array) is not float:

@@ -7,9 +7,8 @@ ROS node. The memory holds the histories that the spec asks for; it is passed, n
 import re
 import struct
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -105,7 +104,8 @@ class ObservationSpec:
         A trailing `@-n` marks the value n decisions ago, `@mean` a mean, `@gone` how far from one; the second of a
         feature is `@gone2`.
         """
-        names, times = [], Counter()
+        names: list[str] = []
+        times: Counter[tuple[str, bool]] = Counter()
         for item in self.fields:
             elements = FEATURES[item.name].element_names(item.name, self.neighbours)
             times[item.name, item.gone] += bool(item.keep)
@@ -117,7 +117,8 @@ class ObservationSpec:
 
     def entity_slices(self) -> tuple[tuple[int, int, int], ...]:
         """(start, count, width) of every block of the vector that is a set of neighbours, one row each."""
-        slices, start = [], 0
+        slices: list[tuple[int, int, int]] = []
+        start = 0
         for item in self.fields:
             width = FEATURES[item.name].size(self.neighbours)
             if FEATURES[item.name].per_neighbour and not rows_kept(item):
@@ -128,7 +129,7 @@ class ObservationSpec:
     def init(self, view: LocalView) -> Memory:
         """Memory before the first decision: as if the first view had been seen all along."""
         xp, alone = namespace(view.own.pos_m), of_one(view)
-        memory = []
+        memory: list[Array] = []
         for item, value in self._values(view):
             if past := rows_kept(item):
                 memory.append(numbers(value) * past if alone else xp.stack([as_array(value)] * past, -2))
@@ -139,7 +140,9 @@ class ObservationSpec:
         if of_one(view):
             return self._observe_one(memory, view)
         xp = namespace(view.own.pos_m)
-        parts, kept, past = [], [], iter(memory)
+        parts: list[Array] = []
+        kept: list[Array] = []
+        past = iter(memory)
         for item, found in self._values(view):
             value = as_array(found)
             if item.history > 1:
@@ -155,7 +158,9 @@ class ObservationSpec:
 
     def _observe_one(self, memory: Memory, view: LocalView) -> tuple[Memory, np.ndarray]:
         """`observe` for one robot: one list of numbers instead of some small arrays for each field."""
-        row, kept, past = [], [], iter(memory)
+        row: list[float] = []
+        kept: list[list[float]] = []
+        past = iter(memory)
         for item, found in self._values(view):
             value = numbers(found)
             if item.history > 1:
@@ -171,7 +176,7 @@ class ObservationSpec:
 
     def _values(self, view: LocalView) -> Iterator[tuple[ObservationField, Array]]:
         """Yield every field with its value; inputs that features share are computed once."""
-        given: dict[Any, Any] = {None: view}
+        given: dict[Callable[[LocalView], object] | None, object] = {None: view}
         for item in self.fields:
             found = FEATURES[item.name]
             if found.of and found.of not in given:
@@ -181,7 +186,7 @@ class ObservationSpec:
 
 def describe(spec: ObservationSpec) -> list[tuple[str, str, str, Feature]]:
     """Name, unit, frame and feature of every element of the observation vector."""
-    rows = []
+    rows: list[tuple[str, str, Feature]] = []
     for item in spec.fields:
         feature = FEATURES[item.name]
         units = part_units(feature) * (spec.neighbours.count if feature.per_neighbour else 1) * item.history

@@ -91,7 +91,7 @@ class LocalView(NamedTuple):
 
     own: Own
     heard: Heard
-    sensed: tuple
+    sensed: tuple[Array, ...]
     """The task's own sensors (load pose; ball and robots in the field of view), one NamedTuple per task."""
     goal: Goal
     role: Array
@@ -119,7 +119,7 @@ def leaf_shapes(lead: tuple[int, ...], mates: int) -> dict[str, tuple[int, ...]]
     return found | {"role": lead, "time_s": lead}
 
 
-def blank_view(num_mates: int, sensed: tuple | None = None, batch: tuple[int, ...] = ()) -> LocalView:
+def blank_view(num_mates: int, sensed: tuple[Array, ...] | None = None, batch: tuple[int, ...] = ()) -> LocalView:
     """Return a view of a robot at rest at the origin that has received no teammate (numpy, float32).
 
     Args:

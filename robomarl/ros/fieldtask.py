@@ -77,14 +77,15 @@ class FieldTask:
     away: bool = False
     """The robot thinks in the map turned by half a turn about its origin."""
     told: Callable[[tuple, float], Detections | None] = lambda sensed, age_s: None
-    """Function (`LocalView.sensed`, age [s] of the estimate sent with it) -> detections to send to teammates, or None.
+    """Function (`LocalView.sensed`, age [s] of the estimate sent with it) -> detections to send to teammates, or
+    None.
     """
     role: np.int32 = _ROLE
     """`LocalView.role` of this robot."""
     team_rule: TeamFallback = TeamFallback.CONTINUE
-    """Action of all robots as soon as one robot holds, lands, or does not sense an input of the task. Robots without a
-    load brake one by one, and each counts as without a state estimate if its sensors fail. Carriers have a fallback
-    of the team.
+    """Action of all robots as soon as one robot holds, lands, or does not sense an input of the task. Robots without
+    a load brake one by one, and each counts as without a state estimate if its sensors fail. Carriers have a
+    fallback of the team.
     """
     put_back_s: float = math.inf
     """Time [s] after which a robot with estimates of only another place is accepted to be there: robots are put

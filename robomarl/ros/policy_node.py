@@ -216,7 +216,9 @@ class PolicyNode(LifecycleNode):
         return self._robot_folder.problem() or "; ".join(map(str, rivals))
 
     def _meet_flashers(self) -> None:
-        """Take part in flashes; a node without a robot's folder, or with another bundle than the flashed one, does not."""
+        """Take part in flashes; a node without a robot's folder, or with another bundle than the flashed one, does
+        not.
+        """
         root = str(self.get_parameter("robot_root").value or "")
         if root and not self.get_parameter("bundle").value:
             try:

@@ -34,8 +34,8 @@ class Topic:
     content: str
     """For the README."""
     judged: tuple[str, ...] | None = None
-    """Fields that are validated: a message with a number that is not finite or absurdly large in one is rejected. None:
-    all. Other fields are read by no node, or validated by their reader.
+    """Fields that are validated: a message with a number that is not finite or absurdly large in one is rejected.
+    None: all. Other fields are read by no node, or validated by their reader.
     """
 
     def of(self, robot: str, base: str = "") -> str:
@@ -171,7 +171,9 @@ def command_columns(elements: Iterable[str] = FLYING) -> list[int]:
 
 
 def linked(topic: Topic, robot: str, source: str, base: str = "") -> str:
-    """Return the name under which the link emulator delivers a source's topic to a robot, instead of the source's own."""
+    """Return the name under which the link emulator delivers a source's topic to a robot, instead of the source's
+    own.
+    """
     return f"{base}/{robot}/link/{source}/{topic.name}"
 
 

@@ -215,8 +215,8 @@ class GuardedVehicle:
         )
 
     def _age_s(self, heard_s: float, now_s: float) -> float:
-        """Return the time since `heard_s`; in the air at most that since the last absence, as waiting messages are not
-        read yet.
+        """Return the time since `heard_s`; in the air at most that since the last absence, as waiting messages are
+        not read yet.
         """
         return now_s - (max(heard_s, self._woke_s) if self.guard.state in AIRBORNE else heard_s)
 

@@ -86,7 +86,9 @@ class RosWire:
         return self._rival() or self._definitions() or self._versions()
 
     def _rival(self) -> str:
-        """Return the problem of another node that commands the vehicle, or publishes in its place; "" if there is none."""
+        """Return the problem of another node that commands the vehicle, or publishes in its place; "" if there is
+        none.
+        """
         ours = f"{self.node.get_namespace().rstrip('/')}/{self.node.get_name()}"
         for name in self._told:
             names = [_full(info) for info in self.node.get_publishers_info_by_topic(name)]

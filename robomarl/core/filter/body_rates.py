@@ -8,7 +8,7 @@ deceleration of the team with its load, and every row that brakes counts on no m
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
@@ -21,10 +21,14 @@ from robomarl.core.view import LocalView
 ACCELERATIONS = 3
 WIDTH = 5
 """Elements of such a command: acceleration x, y, z [m/s^2, world], body rates roll, pitch [rad/s]."""
-Decide = Callable[..., tuple[Any, FilterResult]]
+Memory = TypeVar("Memory")
+"""Of the filter that decides."""
+Decide = Callable[..., tuple[Memory, FilterResult]]
 
 
-def filter_carrier(decide: Decide, carry: Any, view: LocalView, nominal: Array, *more: Any) -> tuple[Any, FilterResult]:
+def filter_carrier(
+    decide: Decide[Memory], carry: Memory, view: LocalView, nominal: Array, *more: Array | None
+) -> tuple[Memory, FilterResult]:
     """Make one decision for commands of `WIDTH` elements, by a filter for acceleration and yaw rate.
 
     Args:
@@ -60,8 +64,8 @@ class BodyRatesFilter(SafetyFilter):
 
 
 def _filter_one(
-    decide: Decide, carry: Any, view: LocalView, nominal: np.ndarray, *more: Any
-) -> tuple[Any, FilterResult]:
+    decide: Decide[Memory], carry: Memory, view: LocalView, nominal: np.ndarray, *more: Array | None
+) -> tuple[Memory, FilterResult]:
     """`filter_carrier` for one robot, on Python floats: a third of the time, equal numbers (a test compares)."""
     x, y, z, roll, pitch = nominal.tolist()
     carry, result = decide(carry, view, np.array((x, y, z, 0 * roll + 0 * pitch)), *more)

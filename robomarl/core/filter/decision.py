@@ -137,7 +137,9 @@ def _pressed(nominal: Array, brake: Array, share: Array, xp: ModuleType) -> Arra
 def _remember(
     c: Constants, carry: FilterCarry, known: tuple[Predicted, bias.Bias, Hold], result: FilterResult, xp: ModuleType
 ) -> FilterCarry:
-    """Return the memory after a decision, from the prediction, the learned bias, and the place where the robot stays."""
+    """Return the memory after a decision, from the prediction, the learned bias, and the place where the robot
+    stays.
+    """
     (own, learned, stay), command = known, result.command
     after, stop = motion.committed(c, own, tuple(command[..., i] for i in range(3)), xp)
     sent = xp.concatenate([carry.commands, command[..., None, :]], -2)

@@ -5,7 +5,7 @@ robot clear of its teammates, inside the arena and below its speed limit, or the
 `docs/safety.md` has the assumptions, the derivation and the measurements.
 """
 
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from robomarl.core.filter.model.constants import Mode, constants_of
 from robomarl.core.filter.params import Arena, SafetyParams, from_vehicle
 from robomarl.core.filter.qp.projection import project_rows
 from robomarl.core.filter.shapes import ShapeCheck
-from robomarl.core.filter.tree import as_double, both, each
+from robomarl.core.filter.tree import Branch, as_double, both, each
 from robomarl.core.types import Array, FilterResult
 from robomarl.core.view import LocalView, Own
 
@@ -181,11 +181,11 @@ def _has_plan(carry: FilterCarry) -> np.ndarray:
     return np.asarray((np.abs(plan) < LARGE).all(-1)) & (plan != 0).any(-1) & (np.abs(commands) < LARGE).all((-2, -1))
 
 
-def _as_batch(tree: Any) -> Any:
+def _as_batch(tree: Branch) -> Branch:
     """One robot as a batch of one."""
     return each(tree, lambda leaf: np.asarray(leaf)[None])
 
 
-def _only(tree: Any) -> Any:
+def _only(tree: Branch) -> Branch:
     """The one robot of a batch."""
     return each(tree, lambda leaf: leaf[0])

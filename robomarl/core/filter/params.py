@@ -9,7 +9,7 @@ import dataclasses
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from robomarl.core.config import NonNegative, Positive, UserError
 from robomarl.core.filter.model.bodies import Obstacle, Strangers, Tail

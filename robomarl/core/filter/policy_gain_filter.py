@@ -4,11 +4,9 @@ The gain goes to the robot's own filter only and is not sent. For any gain, the 
 everything that it keeps with the configured one (`docs/safety.md`, "Gains that a policy sets").
 """
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
+from robomarl.core.filter.body_rates import Decide, Memory
 from robomarl.core.filter.filter import SafetyFilter
 from robomarl.core.filter.memory import FilterCarry
 from robomarl.core.geometry import namespace
@@ -20,8 +18,8 @@ SENT = 4
 
 
 def filter_gained(
-    decide: Callable[..., tuple[Any, FilterResult]], carry: Any, view: LocalView, nominal: Array
-) -> tuple[Any, FilterResult]:
+    decide: Decide[Memory], carry: Memory, view: LocalView, nominal: Array
+) -> tuple[Memory, FilterResult]:
     """Make one decision for commands [..., 5], by a filter for [..., 4]; its result has the command [...,
     4] that is sent.
 

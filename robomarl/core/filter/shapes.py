@@ -5,18 +5,19 @@ place that is one number for all axes, or a memory that is shorter than the queu
 as if it were right.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable
 from operator import attrgetter
-from typing import Any
 
 import numpy as np
 
 from robomarl.core.filter.memory import FilterCarry, initial_carry
 from robomarl.core.filter.params import SafetyParams
+from robomarl.core.filter.tree import leaves
 from robomarl.core.types import Array
 from robomarl.core.view import LocalView
 
 Shape = tuple[int, ...]
+Shapes = tuple[Shape, ...]
 COMMANDED = 4
 """Elements of a command that is filtered: acceleration x, y, z and yaw rate."""
 OWN = {"pos_m": (3,), "vel_m_s": (3,), "age_s": ()}
@@ -46,14 +47,14 @@ class ShapeCheck:
 
     def __init__(self, params: SafetyParams) -> None:
         """Nothing has been seen."""
-        self._carry = {name: np.shape(part) for name, part in _leaves(initial_carry(params)) if name[:4] != "plan"}
+        self._carry = {name: np.shape(part) for name, part in leaves(initial_carry(params)) if name[:4] != "plan"}
         self._senses = params.strangers is not None
         self._own: dict[str, Shape] = {**OWN, **TURNED} if params.look_ahead_m else OWN
         self._view = (*(f"own.{name}" for name in self._own), *(f"heard.{name}" for name in HEARD))
         # One call of C for all attributes: every decision pays for this.
         self._of_carry, self._of_view = _shapes_of(tuple(self._carry)), _shapes_of(self._view)
         self._of_sensed = _shapes_of(SENSED)
-        self._fine: tuple = ()
+        self._fine: tuple[object, ...] = ()
 
     def __call__(self, carry: FilterCarry, view: LocalView, nominal: Array, gain_per_s: Array | None) -> None:
         """Check the arguments of a decision.
@@ -64,23 +65,24 @@ class ShapeCheck:
         senses = self._senses and hasattr(view.sensed, "strangers_pos_m")
         try:
             seen = self._of_sensed(view) if senses else ()
-            shapes: tuple = (self._of_carry(carry), self._of_view(view), nominal.shape, seen)
+            shapes = (self._of_carry(carry), self._of_view(view), nominal.shape, seen)
         except AttributeError:  # a plain number or a list
             shapes = self._slowly(carry, view, nominal, senses)
-        if gain_per_s is not None:
-            shapes = (*shapes, np.shape(gain_per_s))
-        if shapes != self._fine:
-            self._look(*shapes)
-            self._fine = shapes
+        gain = None if gain_per_s is None else np.shape(gain_per_s)
+        if (*shapes, gain) != self._fine:
+            self._look(*shapes, gain)
+            self._fine = (*shapes, gain)
 
-    def _slowly(self, carry: FilterCarry, view: LocalView, nominal: Array, senses: bool) -> tuple:
-        def shapes(tree: Any, names: tuple[str, ...]) -> tuple[Shape, ...]:
+    def _slowly(
+        self, carry: FilterCarry, view: LocalView, nominal: Array, senses: bool
+    ) -> tuple[Shapes, Shapes, Shape, Shapes]:
+        def shapes(tree: FilterCarry | LocalView, names: tuple[str, ...]) -> Shapes:
             return tuple(np.shape(attrgetter(name)(tree)) for name in names)
 
         seen = shapes(view, SENSED) if senses else ()
         return (shapes(carry, tuple(self._carry)), shapes(view, self._view), np.shape(nominal), seen)
 
-    def _look(self, carry: tuple, view: tuple, nominal: Shape, sensed: tuple, gain: Shape | None = None) -> None:
+    def _look(self, carry: Shapes, view: Shapes, nominal: Shape, sensed: Shapes, gain: Shape | None) -> None:
         """Every array."""
         if not nominal or nominal[-1] != COMMANDED:
             raise ValueError(f"nominal has the shape {nominal}; it must be [..., {COMMANDED}].")
@@ -94,23 +96,14 @@ class ShapeCheck:
             row, why = (*lead, sensed[0][-1] if sensed[0] else 0), f"{because} and strangers_mask {sensed[0]}"
             _compare("view.sensed.strangers_", zip(SEEN, sensed, SEEN.values(), strict=True), row, why)
         if gain is not None:
-            _compare("", iter([("gain_per_s", gain, ())]), lead, because)
+            _compare("", [("gain_per_s", gain, ())], lead, because)
 
 
-def _compare(prefix: str, rows: Iterator[tuple[str, Shape, Shape]], lead: Shape, why: str) -> None:
+def _compare(prefix: str, rows: Iterable[tuple[str, Shape, Shape]], lead: Shape, why: str) -> None:
     for name, shape, tail in rows:
         if shape != (*lead, *tail):
             raise ValueError(f"{prefix}{name} has the shape {shape}; it must be {(*lead, *tail)}, {why}.")
 
 
-def _shapes_of(names: tuple[str, ...]) -> attrgetter:
+def _shapes_of(names: tuple[str, ...]) -> Callable[[FilterCarry | LocalView], Shapes]:
     return attrgetter(*(f"{name}.shape" for name in names))
-
-
-def _leaves(tree: Any, name: str = "") -> Iterator[tuple[str, Array]]:
-    """(dotted name, array) of nested NamedTuples."""
-    if isinstance(tree, tuple):
-        for field, part in zip(tree._fields, tree, strict=True):  # type: ignore[attr-defined]
-            yield from _leaves(part, f"{name}.{field}" if name else field)
-    else:
-        yield name, tree

@@ -1,11 +1,17 @@
 """Views and memories leaf by leaf: their arrays as the filter takes them."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
+from robomarl.core.types import Array
 from robomarl.core.view import LocalView, Plan
+
+Tree: TypeAlias = "tuple[Tree, ...] | list[float] | np.ndarray | float"
+"""A leaf, or a tuple of trees; a leaf is an array, for one robot also a list of numbers or a number."""
+Branch = TypeVar("Branch", bound=tuple[Tree, ...])
+"""A tuple of trees: almost always a NamedTuple."""
 
 
 def as_double(view: LocalView) -> LocalView:

@@ -139,7 +139,9 @@ def _of_one(params: SafetyParams, axis: int) -> float:
 
 
 def _start_m(params: SafetyParams) -> float:
-    """Return half of a distance at which the rows allow the speed of the push: separation, braking distance, and more."""
+    """Return half of a distance at which the rows allow the speed of the push: separation, braking distance, and
+    more.
+    """
     s, speed = params.safety, params.limits.speed_m_s
     braking_m = speed**2 / (2 * s.brake_m_s2) + speed * (s.delay_s + AGE_S + 1 / s.gain_per_s)
     return s.separation_m * s.downwash_ratio + params.look_ahead_m + braking_m

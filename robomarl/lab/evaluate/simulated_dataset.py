@@ -89,8 +89,8 @@ def fly(policy: Any, scenario: Any, plan: FlightPlan, progress: Callable[[float]
 
 
 def _batch(sim: Any, pilot: Any, score: Any, progress: Callable[[float], None]) -> tuple[dict[str, Any], np.ndarray]:
-    """Return the columns [T, E, N, ...] of a batch, and [T, E] True while a flight is on, including the row after its
-    end.
+    """Return the columns [T, E, N, ...] of a batch, and [T, E] True while a flight is on, including the row after
+    its end.
     """
     sim.reset()
     views, counts = sim.views(), score.start(sim.num_envs)

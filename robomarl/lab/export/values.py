@@ -62,8 +62,8 @@ class Graph:
         return self._made[key]
 
     def own(self, name: str) -> str:
-        """Return the value under a name of its own: a value that leaves a body must be made in the body, and leave it
-        once.
+        """Return the value under a name of its own: a value that leaves a body must be made in the body, and leave
+        it once.
         """
         self.nodes.append(helper.make_node("Identity", [name], [f"{self.label}own_{len(self.nodes)}"]))
         return self.nodes[-1].output[0]

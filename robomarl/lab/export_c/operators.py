@@ -49,7 +49,8 @@ EXPRESSIONS: dict[str, str] = {
     "Or": "{0} != 0.0f || {1} != 0.0f ? 1.0f : 0.0f",
     "Where": "{0} != 0.0f ? {1} : {2}",
 }
-"""C expressions of the element-wise operators; true is 1. Inputs that are not finite are rejected before the first one.
+"""C expressions of the element-wise operators; true is 1. Inputs that are not finite are rejected before the first
+one.
 """
 REDUCTIONS = {"ReduceSum": "+=", "ReduceMean": "+=", "ReduceMax": ">", "ReduceMin": "<"}
 SAME = ("Identity", "Cast")

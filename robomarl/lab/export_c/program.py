@@ -94,7 +94,9 @@ class Program:
         return [re.sub(r"(?<=[\[ ])0 \+ ", "", line) for line in lines], size
 
     def _places(self) -> tuple[dict[int, int], int]:
-        """Return the start of each buffer, in the first gap between buffers needed at that time, and the size of all."""
+        """Return the start of each buffer, in the first gap between buffers needed at that time, and the size of
+        all.
+        """
         used: dict[int, tuple[int, int]] = {}
         for t, line in enumerate(self._lines):
             for number in map(int, _BUFFER.findall(line)):

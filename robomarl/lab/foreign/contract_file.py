@@ -61,8 +61,8 @@ class PolicyOutput:
     elements: tuple[str, ...] = ()
     """Elements of the command in the order in which the policy writes them; by default the scenario's task's."""
     squash: Literal["none", "tanh"] = "none"
-    """Function that training applied to the mean of the distribution; `tanh` for a squashed Gaussian if the file lacks
-    it.
+    """Function that training applied to the mean of the distribution; `tanh` for a squashed Gaussian if the file
+    lacks it.
     """
     unit: Literal["limits", "si"] = "limits"
     """`limits`: -1 and 1 are the least and the largest command; `si`: the numbers are in SI units. Clipped anyway."""

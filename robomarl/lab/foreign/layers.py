@@ -61,8 +61,8 @@ def clamp(x: Any, low: Any = None, high: Any = None) -> Any:
 
 
 def gelu(x: Any, approximate: Any = "none") -> Any:
-    """Compute https://arxiv.org/abs/1606.08415, exactly or by the hyperbolic tangent ("tanh"); ONNX passes the name as
-    bytes.
+    """Compute https://arxiv.org/abs/1606.08415, exactly or by the hyperbolic tangent ("tanh"); ONNX passes the name
+    as bytes.
     """
     return jax.nn.gelu(x, approximate=approximate in ("tanh", b"tanh"))
 

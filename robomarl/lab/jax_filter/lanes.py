@@ -77,7 +77,9 @@ def project_lanes(problem: RowProblem, repeat: Repeat) -> Projection:
 
 
 def project_planar(problem: RowProblem, repeat: Repeat) -> Projection:
-    """Project as `project_lanes`, if the last two rows are upwards and downwards, and no other row has a vertical part."""
+    """Project as `project_lanes`, if the last two rows are upwards and downwards, and no other row has a vertical
+    part.
+    """
     xp, tolerance, (*rows, up, down) = problem.xp, problem.tolerance, problem.rows
     x, y, z = problem.point
     flat = project_lanes(problem._replace(rows=[(*row[:2], row[3]) for row in rows], point=(x, y)), repeat)

@@ -30,15 +30,17 @@ ROUNDS = 64
 PIVOT = 1e-11
 """Violation below which a row is left alone: a hundredth of the violation that the result may have."""
 PARALLEL, FLAT = 1e-20, 1e-10
-"""Least squared sine of two rows for a common line, and least determinant of three for a vertex. Rounding makes 1e-32
-and 1e-16 of exactly parallel rows.
+"""Least squared sine of two rows for a common line, and least determinant of three for a vertex. Rounding makes
+1e-32 and 1e-16 of exactly parallel rows.
 """
 NEGATIVE = -1e-6
 """Least multiplier, over the largest, that rounding can make of one that is 0 where rows are almost parallel."""
 
 
 class StaticFilter(JaxFilter):
-    """Counterpart of `JaxFilter` for views [B, ...]; made by `make_static_filter`. Takes and returns single precision."""
+    """Counterpart of `JaxFilter` for views [B, ...]; made by `make_static_filter`. Takes and returns single
+    precision.
+    """
 
     def __init__(self, params: SafetyParams, mode: Mode, around: Callable) -> None:
         """Work out the constants; see `make_static_filter`."""
@@ -82,8 +84,8 @@ def _cast(tree: Any, dtype: type) -> Any:
 
 
 class State(NamedTuple):
-    """State of the projection, for problems [B]. A row is n . u <= b, not relative to u0: u0 may be far away, and would
-    then enter every rounding.
+    """State of the projection, for problems [B]. A row is n . u <= b, not relative to u0: u0 may be far away, and
+    would then enter every rounding.
     """
 
     u: Array

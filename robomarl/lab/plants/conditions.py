@@ -8,7 +8,8 @@ from typing import Any
 HELD_OUT = ("weak_battery", "heavy")
 """Variations that training never sees and that flights are judged with: they count where a scenario has them."""
 WEATHER = ("wind_m_s", "gust_m_s")
-"""Parameters that are always at their worst: every command is flown both ways, so calm lies between wind and tail wind.
+"""Parameters that are always at their worst: every command is flown both ways, so calm lies between wind and tail
+wind.
 """
 
 

@@ -48,8 +48,8 @@ class Excitation(NamedTuple):
 
 
 def patterns(planar: bool) -> np.ndarray:
-    """Return signs [D, 3]: axes and diagonals of the box, both ways; the second half is the negated first, in reverse
-    order.
+    """Return signs [D, 3]: axes and diagonals of the box, both ways; the second half is the negated first, in
+    reverse order.
     """
     signs = itertools.product((-1.0, 0.0, 1.0), repeat=2 if planar else 3)
     return np.array([(*s, 0.0)[:3] for s in signs if any(s)])

@@ -10,8 +10,8 @@ from robomarl.lab.plants.conditions import Condition
 from robomarl.lab.plants.excite import Excitation
 
 TOO_FAST = 0.9
-"""Fraction of the largest speed above which a flight is turned back, as a filter would do: the behaviour of a vehicle
-at its own speed limit, if it has one, is no error.
+"""Fraction of the largest speed above which a flight is turned back, as a filter would do: the behaviour of a
+vehicle at its own speed limit, if it has one, is no error.
 """
 BACK_AT = 0.5
 """Fraction of the largest speed below which a flight is no longer turned back."""

@@ -132,7 +132,9 @@ class AgentsEnv(Env):
         raise NotImplementedError
 
     def decide(self, episode: EpisodeState, action: jax.Array, draws: jax.Array) -> tuple[Any, jax.Array, Any]:
-        """Return the world one decision later, the commands [N, A], and the filters' memory; here there are no filters."""
+        """Return the world one decision later, the commands [N, A], and the filters' memory; here there are no
+        filters.
+        """
         return self.advance(episode.world, action, draws), action, ()
 
     def first(self, world: Any, seed: jax.Array, own: Any, safety: Any = ()) -> State:

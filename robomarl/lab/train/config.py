@@ -28,13 +28,14 @@ class NetworkConfig:
     critic_hidden: tuple[Count, ...] = (64, 64)
     """Width of the critic's hidden layers."""
     critic: Literal["robot", "team"] = "robot"
-    """robot: one value at a time, from the state as seen by that robot; team: all values at once, one output per robot.
+    """robot: one value at a time, from the state as seen by that robot; team: all values at once, one output per
+    robot.
     """
     activation: Literal["tanh", "elu", "relu"] = "tanh"
     """Activation between the layers."""
     encoder: Literal["flat", "attention", "graph"] = "flat"
-    """flat: the whole observation at once; attention: over the neighbours, in any order; graph: attention with several
-    heads over the present neighbours only, for any number of rows.
+    """flat: the whole observation at once; attention: over the neighbours, in any order; graph: attention with
+    several heads over the present neighbours only, for any number of rows.
     """
     heads: Count = 4
     """Number of heads of the graph encoder; they share the first of `actor_hidden`."""
@@ -64,13 +65,13 @@ class NoiseConfig:
     final_floor_std: NonNegative = 0.1
     """... and at its end; in between it falls linearly with the steps."""
     scale: tuple[Positive, ...] = ()
-    """Factor on `start_std`, `floor_std` and `final_floor_std` for each component of the command, in its order; none: 1
-    for all. If one component tolerates little noise (a yaw rate that determines the aim), the rest need not go
-    without.
+    """Factor on `start_std`, `floor_std` and `final_floor_std` for each component of the command, in its order;
+    none: 1 for all. If one component tolerates little noise (a yaw rate that determines the aim), the rest need
+    not go without.
     """
     correlation: Annotated[float, Range(0.0, 0.999)] = 0.0
-    """Correlation of the noise from one decision to the next: lasting noise moves a robot farther (Hollenstein et al.,
-    AAAI 2024).
+    """Correlation of the noise from one decision to the next: lasting noise moves a robot farther (Hollenstein et
+    al., AAAI 2024).
     """
 
 
@@ -142,7 +143,8 @@ class SearchConfig:
     start: dict[str, float] = field(default_factory=dict)
     """Gains at the start of the search, by name; the law defines the start of the remaining gains."""
     exact_per_s: NonNegative = 3.0
-    """Reward per second exactly at the goal, beside the task's reward; it falls exponentially with distance and angle.
+    """Reward per second exactly at the goal, beside the task's reward; it falls exponentially with distance and
+    angle.
     """
     exact_m: Positive = 0.025
     """Distance [m] to the goal at which the reward `exact_per_s` has fallen to 1/e."""
@@ -195,8 +197,9 @@ class TrainConfig:
     value_horizon_s: Positive = 2.0
     """Time constant [s] of the discount: gamma = exp(-period / value_horizon_s). Later rewards count less."""
     credit_s: Positive = 0.39
-    """Time constant [s] of generalized advantage estimation: lambda = exp(-period / credit_s) (Schulman et al., 2016).
-    Effects of an action within this time are seen in the rewards themselves, later ones only in the critic's values.
+    """Time constant [s] of generalized advantage estimation: lambda = exp(-period / credit_s) (Schulman et al.,
+    2016). Effects of an action within this time are seen in the rewards themselves, later ones only in the
+    critic's values.
     """
     clip: Positive = 0.2
     """Clipping of the probability ratio."""
@@ -215,7 +218,8 @@ class TrainConfig:
     top_learning_rate: Positive | None = None
     """It may grow to this where the policy moves less than half of `target_kl`; by default to `learning_rate` only."""
     critic_learning_rate: Positive | None = None
-    """Learning rate of the critic, in mappo and ippo; by default the actor's, which falls if the policy moves too much.
+    """Learning rate of the critic, in mappo and ippo; by default the actor's, which falls if the policy moves too
+    much.
     """
     target_kl: Positive = 0.012
     """The learning rate shrinks where an update moves the policy by more than twice this KL divergence, at first ..."""

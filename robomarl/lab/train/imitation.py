@@ -38,7 +38,8 @@ from robomarl.lab.train.sequences.play import SequenceConfig, playing
 from robomarl.lab.train.state import TrainState, count_in
 
 NUM_TEAMS, NUM_THROWN = 48, 96
-"""Numbers of teams of each size that fly side by side; the second one if they are thrown, because every throw differs.
+"""Numbers of teams of each size that fly side by side; the second one if they are thrown, because every throw
+differs.
 """
 STRIDE = 4
 """Number of actions of which one is kept, together with all actions of its decision: neighbours in time are alike."""

@@ -145,8 +145,8 @@ class GraphAttention(nn.Module):
 
     @nn.compact
     def __call__(self, obs: jax.Array) -> jax.Array:
-        """Compute [..., O] -> [..., features]: the elements outside all sets, and a summary of each set, heads side by
-        side.
+        """Compute [..., O] -> [..., features]: the elements outside all sets, and a summary of each set, heads side
+        by side.
         """
         blocks = tuple(block for group in self.sets for block in group.blocks)
         own = outside(obs, blocks)

@@ -23,7 +23,7 @@ from robomarl.lab.train.layers import ACTIVATIONS, MLP, EntityAttention, GraphAt
 
 Carry = tuple[jax.Array, ...]
 PRESENCE = ("heard", "seen")
-"""Parts of a feature that are 1 where a row is somebody."""
+"""Parts of a feature that are 1 in an occupied row."""
 
 
 def trunk(
@@ -56,7 +56,7 @@ class Actor(nn.Module):
     config: NetworkConfig
     action_size: int
     sets: tuple = ()
-    """What the encoder looks at as sets: (start, count, width) of each for attention, `MateSet`s for the graph."""
+    """Sets in the encoder's input: (start, count, width) of each for attention, `MateSet`s for the graph."""
 
     @nn.compact
     def __call__(self, carry: Carry, obs: jax.Array, done: jax.Array | None = None) -> tuple[Carry, jax.Array]:
@@ -69,17 +69,17 @@ class Actor(nn.Module):
 
 
 class RoleActor(nn.Module):
-    """An actor for each role, all of the same shape; which one decides says the one-hot role in the observation."""
+    """Actors of equal shape, one for each role; the one-hot role in the observation selects the actor that decides."""
 
     config: NetworkConfig
     action_size: int
     sets: tuple
     role_at: int
-    """Where in the observation the role begins."""
+    """Place in the observation at which the role begins."""
 
     @nn.compact
     def __call__(self, carry: Carry, obs: jax.Array, done: jax.Array | None = None) -> tuple[Carry, jax.Array]:
-        """As `Actor`; every parameter has a leading axis, the role, which stays the same along a rollout."""
+        """Compute as `Actor` does; every parameter has a leading axis, the role, which is constant along a rollout."""
         roles = self.config.roles
         own_each = {"variable_axes": {"params": 0}, "split_rngs": {"params": True}, "axis_size": roles}
         every = nn.vmap(Actor, in_axes=(None, None, None), out_axes=0, **own_each)  # type: ignore[arg-type]
@@ -89,7 +89,7 @@ class RoleActor(nn.Module):
 
 
 def pick(role: jax.Array, parts: jax.Array) -> jax.Array:
-    """One-hot roles [..., R] and what each role's actor says [R, ..., F] -> what the robot's own says [..., F]."""
+    """Select the own output [..., F] from the outputs of all roles' actors [R, ..., F] by one-hot roles [..., R]."""
     each = (jax.lax.index_in_dim(parts, i, 0, keepdims=False) for i in range(parts.shape[0]))
     return sum(jax.lax.slice_in_dim(role, i, i + 1, axis=-1) * part for i, part in enumerate(each))  # type: ignore[return-value]
 
@@ -128,7 +128,7 @@ class Networks(NamedTuple):
 
 
 def of_sets(statistics: Any, sets: tuple) -> Any:
-    """Statistics in which no entity of a set has a scale of its own; who is there at all stays 1 or 0."""
+    """Return statistics with one scale for all entities of a set; elements that show occupied rows stay 1 or 0."""
     for group in sets:
         for block in group.blocks if isinstance(group, MateSet) else (group,):
             statistics = pool(statistics, *block)
@@ -138,7 +138,7 @@ def of_sets(statistics: Any, sets: tuple) -> Any:
 
 
 def pool(statistics: Any, start: int, count: int, width: int) -> Any:
-    """The same statistics for every entity of a set, so that their order can't matter."""
+    """Return statistics that are equal for every entity of a set, so that their order can't matter."""
     block = slice(start, start + count * width)
     mean, std = (x[block].reshape(count, width) for x in (statistics.mean, statistics.std))
     both = jnp.sqrt((std**2).mean(0) + mean.var(0))
@@ -167,10 +167,10 @@ def role_slice(observation: ObservationSpec) -> tuple[int, int] | None:
 
 
 def sets_of(config: NetworkConfig, observation: ObservationSpec) -> tuple:
-    """What the encoder looks at as sets.
+    """Return the sets in the encoder's input.
 
     Raises:
-        UserError: a graph, but the observation does not say who is there.
+        UserError: a graph, but the observation does not show which rows are occupied.
     """
     if config.encoder == "flat":
         return ()
@@ -178,8 +178,9 @@ def sets_of(config: NetworkConfig, observation: ObservationSpec) -> tuple:
 
 
 def mate_sets(observation: ObservationSpec) -> tuple[MateSet, ...]:
-    """Blocks of rows with an element that says whether somebody is there; a block without one is more of the same
-    mates, as `mates_plan` is."""
+    """Return the blocks of rows with an element that shows if a row is occupied; a block without one is more data on
+    these teammates, as `mates_plan` is.
+    """
     found: list[MateSet] = []
     features = [FEATURES[f.name] for f in observation.fields if FEATURES[f.name].per_neighbour and not rows_kept(f)]
     for feature, block in zip(features, observation.entity_slices(), strict=True):
@@ -194,10 +195,10 @@ def mate_sets(observation: ObservationSpec) -> tuple[MateSet, ...]:
 
 
 def make_networks(config: NetworkConfig, observation: ObservationSpec, action_size: int, robots: int = 1) -> Networks:
-    """The modules that the configuration asks for; `robots` is what a critic of the team has outputs for.
+    """Return the modules of the configuration; a critic of the team has an output for each of `robots`.
 
     Raises:
-        UserError: parameters by role, but the observation does not say the role; or see `sets_of`.
+        UserError: parameters by role, but the observation does not contain the role; or see `sets_of`.
     """
     sets = sets_of(config, observation)
     outputs = robots if config.critic == "team" else 1
@@ -218,9 +219,10 @@ def deterministic_policy(
     spec: ActionSpec,
     law: FirstLaw | None = None,
 ) -> Callable[[Carry, jax.Array], tuple[Carry, jax.Array]]:
-    """What is deployed: (carry, obs [..., O]) -> (carry, action [..., A]), the mean of the distribution.
+    """Return the deployed policy: (carry, obs [..., O]) -> (carry, action [..., A]), the mean of the
+    distribution.
 
-    Where the environment has a law for the first elements, its command comes before what was learned.
+    If the environment has a law for the first elements, its command precedes the learned one.
     """
 
     def policy(carry: Carry, obs: jax.Array) -> tuple[Carry, jax.Array]:

@@ -26,10 +26,10 @@ def init_optimizer(params: dict[str, Any]) -> dict[str, Any]:
 def optimizer_step(
     config: TrainConfig, grads: dict[str, Any], moments: dict[str, Any], moves: jax.Array
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Steps of both parts, to be scaled by the learning rate, and the moments after them.
+    """Return the steps of both parts, to be scaled by the learning rate, and the moments after them.
 
-    While the actor waits (`moves` is 0) nothing of it counts: gradients of zero would use up Adam's correction of its
-    first steps, which were then three times too long.
+    While the actor waits (`moves` is 0) its gradients don't count: gradients of zero would use up
+    Adam's correction of its first steps, which would then be three times too long.
     """
     flat = {part: ravel_pytree(tree) for part, tree in grads.items()}
     slopes = {part: slope for part, (slope, _) in flat.items()}
@@ -64,10 +64,11 @@ def norm(params: Any) -> jax.Array:
 
 
 def adapt_learning_rate(rate: jax.Array, kl: jax.Array, target: jax.Array, top: float) -> jax.Array:
-    """Slower when the policy moved more than twice the target, and back below half of it, up to the recipe's top.
+    """Return a lower rate if the policy moved more than twice the target, a higher one below half the
+    target, up to the top.
 
-    The target is a ceiling: a policy that moves little may have nothing but noise in its gradient, and no rate makes
-    that better.
+    The target is a ceiling: a policy that moves little may have nothing but noise in its gradient, and
+    no rate makes that better.
     """
     factor = jnp.where(kl > 2 * target, 1 / 1.3, jnp.where(kl < target / 2, 1.3, 1.0))
     return jnp.clip(rate * factor, LEAST_RATE, top)

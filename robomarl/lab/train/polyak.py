@@ -1,7 +1,8 @@
-"""The mean of the actor's weights along a run: what is deployed of a run whose recipe has `average_over`.
+"""The mean of the actor's weights along a run: deployed if the recipe has `average_over`.
 
-A policy gradient is noisy, and with a constant step the weights wander about where they would settle; their mean is
-nearer to it (Polyak and Juditsky, SIAM J. Control Optim. 30, 1992). The learner itself goes on from its own weights.
+A policy gradient is noisy, and with a constant step the weights wander about their limit; their
+mean is nearer to this limit (Polyak and Juditsky, SIAM J. Control Optim. 30, 1992). The learner
+itself goes on from its own weights.
 """
 
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from robomarl.lab.train.state import Metrics, PlayAndLearn, TrainState, Update
 
 
 def with_mean(config: TrainConfig, state: TrainState) -> TrainState:
-    """A state before the first update, whose mean is where it starts."""
+    """Return a state before the first update, with the mean at its start weights."""
     return state._replace(averaged=state.params["actor"]) if config.average_over else state
 
 

@@ -1,4 +1,4 @@
-"""The networks that a recipe asks for, whatever its algorithm."""
+"""The networks that a recipe asks for, for every algorithm."""
 
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.train.config import TrainConfig

@@ -18,8 +18,9 @@ from robomarl.lab.train.state import PlayAndLearn, Rollout, TrainState
 
 
 def critic_input(config: TrainConfig, env: AgentsEnv, teams: State) -> jax.Array:
-    """Of environments [..., B], [B, N, P]: the privileged state, with the role where roles differ; for IPPO the own
-    observation. For a critic of the team [B, P]: its state once."""
+    """Return the critic's input of environments [..., B], [B, N, P]: the privileged state, with the role if roles
+    differ; for IPPO the own observation. For a critic of the team [B, P]: its state once.
+    """
     if config.network.critic == "team":
         return to_first(vmap_last(env.team_privileged)(teams))
     obs: Any = to_first(teams.obs)
@@ -44,13 +45,15 @@ def noise_floor(config: TrainConfig, steps: jax.Array) -> jax.Array:
 def parts_of_update(
     config: TrainConfig, env: AgentsEnv, networks: Any, learn: Callable, collect: Callable | None = None
 ) -> PlayAndLearn:
-    """A rollout and then `learn`; `collect` is `collect_rollout`, or of networks of other kinds what is like it."""
+    """Return an update of a rollout and then `learn`; `collect` is `collect_rollout`, or its counterpart for other
+    networks.
+    """
     play = partial(collect or collect_rollout, config, env, networks)
     return PlayAndLearn(partial(fresh_starts, config, env), play, learn)
 
 
 def rollout_keys(state: TrainState) -> tuple[jax.Array, ...]:
-    """Keys of what comes after the rollout, of the starts within it, and of what it draws itself."""
+    """Return keys for the time after the rollout, for the starts within it, and for its own draws."""
     return tuple(jax.random.split(state.key, 3))
 
 
@@ -92,7 +95,7 @@ def collect_rollout(
 
 
 def restart(state: State, fresh: State) -> State:
-    """An environment whose episode ended goes on from `fresh`; of many, arrays are [..., B]."""
+    """Continue an environment from `fresh` if its episode ended; for many environments, arrays are [..., B]."""
     ended = state.done.astype(bool)
     going = jax.tree.map(lambda new, old: jnp.where(ended, new, old), fresh, state)
     return going.replace(done=jnp.zeros_like(state.done))

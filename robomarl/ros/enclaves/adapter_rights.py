@@ -79,7 +79,9 @@ def adapter_rights(robots: Iterable[RobotConfig], base: str, flown: Collection[s
 
 
 def base_rights(names: tuple[str, ...], base: str) -> dict[str, Rights]:
-    """Return the rights of `base_node`: topics have their usual names, and all ways to localize a base are permitted."""
+    """Return the rights of `base_node`: topics have their usual names, and all ways to localize a base are
+    permitted.
+    """
     node, usual = f"{base}/base_node", BaseSettings()
     told = (topics.ODOMETRY.name, usual.cmd_vel)
     heard = (topics.COMMAND.name, topics.ODOMETRY.name, usual.odom, usual.pose)

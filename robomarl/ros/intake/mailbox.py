@@ -21,9 +21,9 @@ SPEAKS_S = 1.5
 second.
 """
 NO_EVENTS = SubscriptionEventCallbacks(use_default_callbacks=False)
-"""Event callbacks of a subscription: none. The middleware's events do not name the publisher, and do not report another
-message type, so `Unheard` asks the graph instead. An executor would not run rclpy's own callbacks, which are in the
-group of the subscription.
+"""Event callbacks of a subscription: none. The middleware's events do not name the publisher, and do not report
+another message type, so `Unheard` asks the graph instead. An executor would not run rclpy's own callbacks, which
+are in the group of the subscription.
 """
 
 
@@ -88,8 +88,8 @@ class Mailbox:
         return Count(self._received, self._lost, self._refused)
 
     def senders(self) -> list[str]:
-        """Return the full names of the nodes that send: received lately and still in the graph, which keeps dead nodes
-        a while.
+        """Return the full names of the nodes that send: received lately and still in the graph, which keeps dead
+        nodes a while.
         """
         since_s = time.monotonic() - SPEAKS_S
         self._last = {sender: last for sender, last in self._last.items() if last[1] > since_s}

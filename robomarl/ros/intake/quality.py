@@ -1,4 +1,6 @@
-"""Quality of service and message types of the topic table in rclpy's terms, and reasons why two endpoints do not match."""
+"""Quality of service and message types of the topic table in rclpy's terms, and reasons why two endpoints do not
+match.
+"""
 
 import importlib
 from typing import Any

@@ -200,8 +200,8 @@ class Console:
                 raise UserError(f"{name} did not acknowledge its goal within {limit_s:g} s; see its log.")
 
     def _reaches(self, out: Publisher, robots: set[str]) -> bool:
-        """Return True if robots would get a message, and so would all other subscribers: a recorder may be discovered
-        later.
+        """Return True if robots would get a message, and so would all other subscribers: a recorder may be
+        discovered later.
         """
         found = self._node.get_subscriptions_info_by_topic(out.topic_name)
         matching = [info for info in found if info.qos_profile.durability is not DurabilityPolicy.TRANSIENT_LOCAL]

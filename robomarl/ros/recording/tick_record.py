@@ -13,11 +13,11 @@ from robomarl.ros.robot.state_machine import MOVING, State
 HEAD = ("stamp_s", "late_us", "latency_us", "pilot_us", "sensor_us", "skipped", "count", "state", "active", "ready",
         "reason", "filtered", "solved", "slack", "margin_m", "time_s", "goals")  # fmt: skip
 """Values in order: stamp since the epoch; start after the end of the tick's window; time from there until all is
-published; time of policy and filter within it; time from the sending of the newest odometry to that of the command
-(NaN without both); ticks left out so far; ticks so far, this one included; `State`; the robot moves; it could be
-activated; `Reason` of the filter (0 and above) or `Held` (below 0); the filter changed the command; it was solved;
-worst row [m/s^2]; smallest separation beyond the safety distance [m]; time since the robot began to move; goals that
-have arrived so far.
+published; time of policy and filter within it; time from the sending of the newest odometry to that of the
+command (NaN without both); ticks left out so far; ticks so far, this one included; `State`; the robot moves; it
+could be activated; `Reason` of the filter (0 and above) or `Held` (below 0); the filter changed the command; it
+was solved; worst row [m/s^2]; smallest separation beyond the safety distance [m]; time since the robot began to
+move; goals that have arrived so far.
 """
 WHOLE = ("skipped", "count", "state", "active", "ready", "reason", "filtered", "solved", "goals")
 """Whole numbers among them; of all others, the columns behind them included, some are NaN or infinite at times."""

@@ -93,7 +93,9 @@ class Heartbeat:
         return any(silence.of(steady_s) <= self._patience_s for silence in self._silences.values())
 
     def pressed(self, steady_s: float) -> bool:
-        """Return True if any monitor's last report was that the E-stop is pressed, or another publisher's press holds."""
+        """Return True if any monitor's last report was that the E-stop is pressed, or another publisher's press
+        holds.
+        """
         return any(self._pressed.values()) or self._presses.hold(steady_s)
 
     def problems(self, steady_s: float) -> list[Problem]:

@@ -108,7 +108,8 @@ class Inbox:
         """Check of own estimates for jumps."""
         self._own, self._changed_s = Slot(), NEVER
         self.now_s = math.inf
-        """Time [s] on the clock of stamps at which new messages are put in; a message with a later stamp is rejected.
+        """Time [s] on the clock of stamps at which new messages are put in; a message with a later stamp is
+        rejected.
         """
         self._numbers: list[float] = []
         self._same_s = 0.0
@@ -210,8 +211,8 @@ class Inbox:
         return self._own.stamp_s
 
     def stamps(self) -> list[float]:
-        """Return the stamps of the latest messages of the odometry, of each teammate and of each sensor; -inf without
-        one.
+        """Return the stamps of the latest messages of the odometry, of each teammate and of each sensor; -inf
+        without one.
         """
         return [slot.stamp_s for slot in (self._own, *self._heard.values(), *self._sensed.values())]
 

@@ -60,8 +60,8 @@ class Loaded:
     land_speed_m_s: float
     """Landing speed of the vehicle file [m/s]; 0 for a vehicle that drives."""
     vehicle_alone_s: float
-    """Time [s] without a command after which the node leaves the vehicle to itself, `ON_THE_WAY_S` before the vehicle
-    lands by itself or stops its motors; +inf for a vehicle that drives.
+    """Time [s] without a command after which the node leaves the vehicle to itself, `ON_THE_WAY_S` before the
+    vehicle lands by itself or stops its motors; +inf for a vehicle that drives.
     """
 
 

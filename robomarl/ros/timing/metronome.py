@@ -15,7 +15,8 @@ from robomarl.ros.timing.rate_timer import Beat
 PULL = 0.05
 """Share of the phase error that one tick takes away."""
 LEAST_GAP = 0.25
-"""Minimum fraction of a period from the start of a late tick to the next deadline; a tick that is closer is left out.
+"""Minimum fraction of a period from the start of a late tick to the next deadline; a tick that is closer is left
+out.
 """
 
 

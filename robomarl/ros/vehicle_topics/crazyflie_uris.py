@@ -12,7 +12,9 @@ SCHEMES = ("radio", "usb", "udp", "tcp")
 
 
 def simulated_uris(count: int, domain_id: int) -> tuple[str, ...]:
-    """Return the URIs of simulated Crazyflies: loopback addresses for each ROS domain, so that rehearsals do not meet."""
+    """Return the URIs of simulated Crazyflies: loopback addresses for each ROS domain, so that rehearsals do not
+    meet.
+    """
     return tuple(f"udp://127.77.{domain_id}.{index + 1}:{SIM_PORT}" for index in range(count))
 
 
@@ -51,7 +53,9 @@ def _check_same(uris: tuple[str, ...], team: tuple[str, ...]) -> None:
 
 
 def vehicle_of(uri: str) -> Any:
-    """Return a key that tells vehicles apart: for a radio its channel and address, for any dongle, rate and spelling."""
+    """Return a key that tells vehicles apart: for a radio its channel and address, for any dongle, rate and
+    spelling.
+    """
     found = urlparse(uri)
     if found.scheme != "radio":
         return uri

@@ -1,4 +1,6 @@
-"""`GuardedAutopilot`: modes, arming, set-points and pilots, which a vehicle with an autopilot adds to `GuardedVehicle`."""
+"""`GuardedAutopilot`: modes, arming, set-points and pilots, which a vehicle with an autopilot adds to
+`GuardedVehicle`.
+"""
 
 import math
 from dataclasses import dataclass

@@ -26,7 +26,8 @@ MEND = "install ros-$ROS_DISTRO-crazyflie-interfaces, or build Crazyswarm2 in a 
 OLD_S = 0.2
 """Rates that are older don't count."""
 SINK_M, SINK_S = 0.1, 0.15
-"""Depth and duration of a landing on the ground, which stops motors at its end: no service stops them without a lock.
+"""Depth and duration of a landing on the ground, which stops motors at its end: no service stops them without a
+lock.
 """
 RESTS_S = 3.0
 """A vehicle counts as flying for two seconds after its motors stopped."""

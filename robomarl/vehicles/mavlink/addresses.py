@@ -1,4 +1,6 @@
-"""Addresses of vehicles that speak MAVLink: udp://HOST:PORT of a listening vehicle, udpin://HOST:PORT of our own port."""
+"""Addresses of vehicles that speak MAVLink: udp://HOST:PORT of a listening vehicle, udpin://HOST:PORT of our own
+port.
+"""
 
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlparse

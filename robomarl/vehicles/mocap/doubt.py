@@ -22,7 +22,8 @@ FLIP_RAD = math.radians(15.0)
 HIDDEN_RAD, NARROWS_RAD_S = math.radians(5.0), math.radians(120.0)
 """... and, the longer there was no pose, one that is less far from it, down to this ..."""
 TILT_RAD, YAW_RAD = math.radians(8.0), math.radians(10.0)
-"""Largest error of the tilt against the acceleration, and of the yaw, for which a doubted attitude is the body's [rad].
+"""Largest error of the tilt against the acceleration, and of the yaw, for which a doubted attitude is the body's
+[rad].
 """
 WITNESS_S, LEAST = 0.25, 5
 """Time [s] and minimum number of poses over which tilt and acceleration are compared."""

@@ -66,8 +66,8 @@ class TeamTracks:
         self._tracks[name].commanded.note(accel_m_s2, yaw_rate_rad_s, stamp_s)
 
     def may_be_carried(self, name: str, may: bool) -> None:
-        """Set if the robot does not move by itself: then it is wherever its label is, and nowhere that another body can
-        be.
+        """Set if the robot does not move by itself: then it is wherever its label is, and nowhere that another body
+        can be.
         """
         self._tracks[name].carried = may
         self._settle()

@@ -2,13 +2,23 @@
 
 from collections.abc import Callable
 from operator import attrgetter
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
-from robomarl.core.bundle.given.trees import leaves
+from robomarl.core.filter.tree import Tree, leaves
 from robomarl.core.types import Array
 from robomarl.core.view import LocalView, leaf_shapes
+
+
+class Carry(Protocol):
+    """A `PilotCarry`."""
+
+    @property
+    def memory(self) -> tuple[Array, ...]:
+        """Of the observation."""
+        ...
+
 
 NUMBERS, FLAGS = "fiub", "b"
 """Kinds of numpy's types that are read as numbers; as flags."""

@@ -4,13 +4,14 @@ A tree is a leaf or a tuple of trees. A leaf is an array [..., *tail] of robots 
 robot a list of numbers.
 """
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 
+from robomarl.core.filter.tree import Branch, Tree, leaves
 
-def all_finite(tree: Any, lead: tuple[int, ...]) -> np.ndarray:
+
+def all_finite(tree: Tree, lead: tuple[int, ...]) -> np.ndarray:
     """[*lead] bool: every number of a robot is finite, in the single precision of a policy too."""
     good = np.ones(lead, bool)
     for _, leaf in leaves(tree):
@@ -18,7 +19,7 @@ def all_finite(tree: Any, lead: tuple[int, ...]) -> np.ndarray:
     return good
 
 
-def total(tree: Any) -> float:
+def total(tree: Tree) -> float:
     """The sum of all numbers: not finite where one is not, and sooner known than which."""
     if isinstance(tree, tuple):
         return sum(map(total, tree))

@@ -120,8 +120,8 @@ class KernelFilter:
     def _read(
         self, carry: FilterCarry, view: LocalView, nominal: np.ndarray, gain_per_s: Array | None
     ) -> tuple[Array, ...]:
-        """Return the inputs of the filter, in the order of `rm_decide`. The masks of mates and strangers are the last
-        two.
+        """Return the inputs of the filter, in the order of `rm_decide`. The masks of mates and strangers are the
+        last two.
         """
         own, heard = view.own, view.heard
         strangers = strangers_in(self._constants, view) if view.sensed or self._constants.strangers else None

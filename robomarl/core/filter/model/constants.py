@@ -97,7 +97,8 @@ class Constants(NamedTuple):
     sudden_keep: float
     """Share of h that must be left where a command takes effect early."""
     sudden_share: float
-    """Fraction of an increase over the last command that is granted within the period; the rest may take effect early.
+    """Fraction of an increase over the last command that is granted within the period; the rest may take effect
+    early.
     """
     spend_per_s: float
     """Decay rate [1/s] of the clearance between two mates by the decisions of one robot: each decision
@@ -124,7 +125,8 @@ class Constants(NamedTuple):
     rows. Estimation errors make that command jump between periods, and the delay could favour one side.
     """
     hold_m: Vector3
-    """Half-widths of the box in which a robot stays that does not receive its teammates: as small as the errors allow.
+    """Half-widths of the box in which a robot stays that does not receive its teammates: as small as the errors
+    allow.
     """
     slow_m_s: float
     """Speed from which braking stays within that box."""

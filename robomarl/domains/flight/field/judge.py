@@ -80,8 +80,8 @@ class Judge:
         return touching
 
     def _has_failed(self, world: World) -> bool:
-        """Return True if the flight failed by the task's rules. A landing robot counts as at the arena's floor, which
-        is above the ground.
+        """Return True if the flight failed by the task's rules. A landing robot counts as at the arena's floor,
+        which is above the ground.
         """
         if isinstance(world.load, Load):
             return bool(self._task.failed(self._scenario, world).any())
@@ -104,7 +104,9 @@ class Judge:
         return float(world.closest_m.min())
 
     def log(self) -> FlightLog | None:
-        """Return the true log; the policies' nominal commands are unknown here and NaN. None before the first command."""
+        """Return the true log; the policies' nominal commands are unknown here and NaN. None before the first
+        command.
+        """
         if not self._rows:
             return None
         pos, quat, vel, goal, command = (np.stack(part) for part in zip(*self._rows, strict=True))

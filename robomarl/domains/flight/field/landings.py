@@ -46,8 +46,8 @@ class Landings:
         return below & ~fell & in_time
 
     def came_up(self, pos_m: np.ndarray) -> bool:
-        """Return True if a robot is above the floor again without having stood on the ground. A robot that stood there
-        may take off again.
+        """Return True if a robot is above the floor again without having stood on the ground. A robot that stood
+        there may take off again.
         """
         up = (pos_m[:, 2] >= self._floor_m) & ~np.isnan(self._since_s)
         dived = bool((up & ~self._stood).any())

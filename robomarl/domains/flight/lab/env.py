@@ -18,8 +18,8 @@ from robomarl.lab.sim.model.training_filter import PassThrough, make_filter
 from robomarl.lab.sim.random_bits import seed_words
 
 MEMBER_KEY = 4
-"""Number folded into a team's key to draw its member of a residual's ensemble; all further draws equal those of a team
-without residual.
+"""Number folded into a team's key to draw its member of a residual's ensemble; all further draws equal those of a
+team without residual.
 """
 
 
@@ -109,8 +109,8 @@ class TeamEnv(AgentsEnv):
         return self.task.privileged(self.scenario, state.pipeline_state.world)  # type: ignore[union-attr]
 
     def team_privileged(self, state: State) -> jax.Array:
-        """Return [P], the input of a critic of the whole team; without one of the task's own, all robots' inputs in a
-        row.
+        """Return [P], the input of a critic of the whole team; without one of the task's own, all robots' inputs in
+        a row.
         """
         if self.task.team_privileged is None:
             return super().team_privileged(state)

@@ -1,5 +1,5 @@
-"""`GotoPolicy`: straight flight to the goal, blind to all teammates. It shows the effect of a safety filter alone on a
-task.
+"""`GotoPolicy`: straight flight to the goal, blind to all teammates. It shows the effect of a safety filter alone on
+a task.
 """
 
 import numpy as np
@@ -14,8 +14,8 @@ POSITION_PER_S = 1.5
 VELOCITY_PER_S = 3.0
 """Wanted acceleration over velocity error; from four times `POSITION_PER_S` on it never overshoots."""
 INTEGRAL_PER_S3, NEAR_M, MAX_TRIM_M_S2 = 1.0, 0.5, 1.5
-"""Integral gain [1/s³], distance to the goal [m] below which it acts, and its largest acceleration [m/s²]; it removes
-the error from a wrong mass and steady wind.
+"""Integral gain [1/s³], distance to the goal [m] below which it acts, and its largest acceleration [m/s²]; it
+removes the error from a wrong mass and steady wind.
 """
 CRUISE_SHARE = 0.8
 """Share of the vehicle's speed limit that it cruises at."""

@@ -32,8 +32,8 @@ OWN = 9
 REACH_M = 2.0
 """Neighbours that are farther away are not felt."""
 LARGEST_M_S2 = 4.0
-"""Largest residual acceleration [m/s²] along each axis, for any output of the network: outside of its training data the
-network is unknown.
+"""Largest residual acceleration [m/s²] along each axis, for any output of the network: outside of its training data
+the network is unknown.
 """
 COMMAND_M_S2 = 3.0
 """Divisor of a command, so that all inputs have about one size."""

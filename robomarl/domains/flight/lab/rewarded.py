@@ -41,8 +41,8 @@ def rewarded(
 
 
 def world_of(path: TeamPath) -> World:
-    """Return the recorded part of the world, [K, N]; parts that were not recorded are empty, and no term of these tasks
-    reads them.
+    """Return the recorded part of the world, [K, N]; parts that were not recorded are empty, and no term of these
+    tasks reads them.
     """
     parts = (path.pos_m, path.quat_wxyz, path.vel_m_s, path.omega_rad_s, 0 * path.quat_wxyz)
     body = RigidVehicle(*(tuple(np.moveaxis(part, -1, 0)) for part in parts))  # type: ignore[arg-type]

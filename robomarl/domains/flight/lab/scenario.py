@@ -1,5 +1,5 @@
-"""`FlightScenario`: content of a scenario file for a team that flies. The vehicle file is loaded with it, so that one
-object holds every physical number.
+"""`FlightScenario`: content of a scenario file for a team that flies. The vehicle file is loaded with it, so that
+one object holds every physical number.
 """
 
 import math
@@ -99,9 +99,9 @@ class FlightScenario(Scenario):
     The safety filter has the vehicle's whole box.
     """
     remembered_s: NonNegative = 0.0
-    """Time constant [s] of a mean that policies observe; 0: none. In the task `swap` it is the mean of their position
-    error, which shows errors of thrust and mass; in `lift` the mean of how much too high their own point is beside
-    the load's middle, which shows a lost teammate.
+    """Time constant [s] of a mean that policies observe; 0: none. In the task `swap` it is the mean of their
+    position error, which shows errors of thrust and mass; in `lift` the mean of how much too high their own point
+    is beside the load's middle, which shows a lost teammate.
     """
     randomize: RandomizeConfig = RandomizeConfig()
     weather: WeatherConfig = WeatherConfig()

@@ -38,7 +38,7 @@ def baseline(scenario: FlightScenario) -> Any:
 
 
 def response_parameters(scenario: FlightScenario) -> tuple[str, ...]:
-    """What a vehicle feels of the section `randomize`."""
+    """Return the parameters of the section `randomize` that affect a vehicle."""
     from robomarl.domains.flight.lab.safety.plants import felt_by_flyers
 
     return felt_by_flyers(scenario)

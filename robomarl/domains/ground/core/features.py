@@ -56,7 +56,9 @@ def mates_in_plane(view: LocalView, rule: NeighbourRule) -> Array:
 
 @feature(("dx", "dy"), "m", "world", (*_MATES, "heard.plan.stop_m"), per_neighbour=True)
 def mates_plan(view: LocalView, rule: NeighbourRule) -> Array:
-    """Vectors from the robot to the places where these teammates come to rest by the plans that they have committed to."""
+    """Vectors from the robot to the places where these teammates come to rest by the plans that they have committed
+    to.
+    """
     return of_nearest(view, rule, (view.heard.plan.stop_m - view.own.pos_m[..., None, :])[..., :2])
 
 

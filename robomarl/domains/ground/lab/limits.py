@@ -13,7 +13,9 @@ from robomarl.lab.sim.radio import check_radio
 
 
 def filter_params(scenario: GroundScenario, mates: int) -> SafetyParams:
-    """Return the assumptions of a robot's filter: the vehicle's figures, within the arena and clear of its obstacles."""
+    """Return the assumptions of a robot's filter: the vehicle's figures, within the arena and clear of its
+    obstacles.
+    """
     arena = Arena(scenario.arena.low_m, scenario.arena.high_m)
     params = from_vehicle(scenario.vehicle_config, scenario.period_s, arena, mates)
     return dataclasses.replace(params, obstacles=scenario.arena.obstacles)

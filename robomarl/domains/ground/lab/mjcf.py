@@ -37,8 +37,8 @@ def robots_of(scenario: Any) -> Mujoco:
 
 
 def _obstacle(obstacle: Obstacle) -> str:
-    """Return an obstacle, with contact. A box with faces moved outwards has sharp corners here, and round ones in the
-    filter.
+    """Return an obstacle, with contact. A box with faces moved outwards has sharp corners here, and round ones in
+    the filter.
     """
     start, far, radius = np.array(obstacle.from_m), np.array(obstacle.to_m or obstacle.from_m), obstacle.radius_m
     words = lambda numbers: " ".join(f"{x:g}" for x in numbers)  # noqa: E731

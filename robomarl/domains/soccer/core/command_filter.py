@@ -59,7 +59,9 @@ class PlayerFilter(SafetyFilter):
     def blind(  # type: ignore[override]
         self, carry: PlayerCarry, view: LocalView, since_s: Array
     ) -> tuple[PlayerCarry, np.ndarray]:
-        """Decide in a tick without an estimate, as `SafetyFilter.blind`; the sightings of opponents stay as they were."""
+        """Decide in a tick without an estimate, as `SafetyFilter.blind`; the sightings of opponents stay as they
+        were.
+        """
         after, command = super().blind(FilterCarry(*carry[:-1]), view, since_s)
         return PlayerCarry(*after, carry.seen), command
 

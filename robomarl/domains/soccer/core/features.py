@@ -81,7 +81,9 @@ def sensed_of(own: Picture, told: Picture, charge_s: Array) -> SoccerSensed:
 
 
 def with_told(own: Picture, told: Picture) -> Picture:
-    """Return the freshest known row of each thing; among equals the robot's own, then the first teammate's [..., K, T]."""
+    """Return the freshest known row of each thing; among equals the robot's own, then the first teammate's [..., K,
+    T].
+    """
     known, where = own, namespace(own.age_s).where
     for k in range(told.mask.shape[-2]):
         mask, age = told.mask[..., k, :], told.age_s[..., k, :]

@@ -61,7 +61,9 @@ def line_up(scenario: SoccerScenario) -> tuple[np.ndarray, np.ndarray]:
 
 
 def scatter(scenario: SoccerScenario, draws: Array, team: Array) -> tuple[OmniRobots, Ball]:
-    """Place all robots anywhere, each in a lane of its own, so that no robot starts inside another; the ball rolling."""
+    """Place all robots anywhere, each in a lane of its own, so that no robot starts inside another; the ball
+    rolling.
+    """
     xp, area, radius = namespace(draws), scenario.field, scenario.robot.body.radius_m
     lanes, width = scenario.players, area.width_m / scenario.players
     order = xp.argsort(draws[..., 1], axis=-1)

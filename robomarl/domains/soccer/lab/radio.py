@@ -19,8 +19,8 @@ class SoccerMessage(NamedTuple):
     sight: CameraPicture
     """[..., M, T] each, T as in `eyes`."""
     plan: tuple[Array, ...] = ()
-    """Plan that its filter committed to at that decision: x, y, their rates, x and y at rest, [..., M] each; the motion
-    itself where it has no filter, and empty in a game without plans.
+    """Plan that its filter committed to at that decision: x, y, their rates, x and y at rest, [..., M] each; the
+    motion itself where it has no filter, and empty in a game without plans.
     """
 
 

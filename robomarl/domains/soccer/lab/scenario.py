@@ -111,7 +111,9 @@ class SoccerScenario(Scenario):
 
 
 def check_scenario(scenario: SoccerScenario, file: str) -> None:
-    """Check the scenario against the vehicle, and its sections against each other; raise `UserError` if they disagree."""
+    """Check the scenario against the vehicle, and its sections against each other; raise `UserError` if they
+    disagree.
+    """
     check_room(scenario, file)
     if scenario.count > 1:
         widest = float(np.hypot(scenario.field.length_m, scenario.field.width_m))

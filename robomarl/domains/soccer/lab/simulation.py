@@ -31,7 +31,7 @@ def with_rally(scenario: SoccerScenario, rally_s: float) -> SoccerScenario:
 
 
 def response_parameters(scenario: SoccerScenario) -> tuple[str, ...]:
-    """What a robot feels of the section `randomize`."""
+    """Return the parameters of the section `randomize` that affect a robot."""
     from robomarl.domains.soccer.lab.safety.plants import felt_by_players
 
     return felt_by_players(scenario)

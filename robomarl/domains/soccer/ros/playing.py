@@ -20,8 +20,8 @@ from robomarl.ros.fieldtask import FieldTask, Seat, Sensor
 from robomarl.ros.io.messages import Detections, TeamSnapshot
 
 BALL, OPPONENT = "ball", "opponent_"
-"""Names of the things in a picture. An opponent's number follows its name, from 0, and never changes: the safety filter
-remembers where each opponent was seen.
+"""Names of the things in a picture. An opponent's number follows its name, from 0, and never changes: the safety
+filter remembers where each opponent was seen.
 """
 PICTURES = 3.0
 """Number of missing pictures after which the robot counts as blind."""

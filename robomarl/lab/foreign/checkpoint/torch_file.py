@@ -43,7 +43,9 @@ def is_legacy(content: bytes) -> bool:
 
 
 def read_legacy(content: bytes) -> tuple[Any, list[str]]:
-    """Read the old format, as `read_archive` does: the numbers of all storages follow the pickle that refers to them."""
+    """Read the old format, as `read_archive` does: the numbers of all storages follow the pickle that refers to
+    them.
+    """
     file = io.BytesIO(content)
     for _ in range(3):  # magic number, protocol, sizes of the machine that wrote it
         Unpickler(file).load()

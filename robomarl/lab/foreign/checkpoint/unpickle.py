@@ -18,7 +18,8 @@ DATA_ROOTS = frozenset(
     "argparse brax collections copyreg datetime easydict enum flax gym gymnasium jax jaxlib ml_collections numpy "
     "omegaconf optax rl_games rsl_rl sb3_contrib skrl stable_baselines3 torch typing".split()
 )
-"""Packages of objects stored beside weights in checkpoints: settings, counters, spaces. These objects stay inert, too.
+"""Packages of objects stored beside weights in checkpoints: settings, counters, spaces. These objects stay inert,
+too.
 """
 
 

@@ -82,7 +82,9 @@ def converge(random: Random, words: Words, attack: Attack) -> None:
 
 
 def squeeze(random: Random, words: Words, attack: Attack) -> None:
-    """Close in from both sides of a line on the middle robot, which stays, flees its nearest teammate, or flies at it."""
+    """Close in from both sides of a line on the middle robot, which stays, flees its nearest teammate, or flies at
+    it.
+    """
     _line(random, words, attack)
     count = attack.values.shape[1]
     attack.put(target=float(count // 2), push_a=FULL, push_b=FULL)

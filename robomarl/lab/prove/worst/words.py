@@ -40,7 +40,9 @@ class Words:
 
     @property
     def ahead_m(self) -> float:
-        """Return the distance [m] from a differential drive's centre to the commanded point; 0 for all other vehicles."""
+        """Return the distance [m] from a differential drive's centre to the commanded point; 0 for all other
+        vehicles.
+        """
         return self.vehicle.drive.look_ahead_m if isinstance(self.vehicle, DifferentialDrive) else 0.0
 
     @property

@@ -46,7 +46,9 @@ class JaxMarlTeam(MultiAgentEnv):
     def step(
         self, key: jax.Array, state: State, actions: ByRobot, reset_state: State | None = None
     ) -> tuple[ByRobot, State, ByRobot, ByRobot, dict[str, Any]]:
-        """Take a step as the base class does, which compiles it; before that, raise `ValueError` as `check_unit` does."""
+        """Take a step as the base class does, which compiles it; before that, raise `ValueError` as `check_unit`
+        does.
+        """
         self._check(actions)
         return super().step(key, state, actions, reset_state)
 

@@ -51,7 +51,9 @@ class FilterOnceUpright:
         return UprightCarry(safety, safety.bias.since_s * 0.0, safety.plan)
 
     def __call__(self, carry: UprightCarry, view: LocalView, nominal: Array) -> tuple[UprightCarry, FilterResult]:
-        """Filter: (carry, view, nominal [..., A]) -> (carry, result). Before the filter acts, commands pass unchanged."""
+        """Filter: (carry, view, nominal [..., A]) -> (carry, result). Before the filter acts, commands pass
+        unchanged.
+        """
         xp = namespace(nominal)
         up = up_axis(tuple(view.own.quat_wxyz[..., i] for i in range(4)))[2] >= UPRIGHT
         on = carry.upright_s >= UPRIGHT_S - 1e-6

@@ -29,12 +29,12 @@ ERRORS = (1.05, 0.95)
 
 
 def felt(scenario: Any, driven: Callable[[Any], list[Any]]) -> dict[str, bool]:
-    """Return, for each plant figure in the scenario's vehicle file by its dotted key, True if an engine
+    """Return True, for each plant figure in the scenario's vehicle file by its dotted key, if an engine
     knows it.
 
     Args:
         scenario: scenario with the vehicle.
-        driven: scenario -> items seen of it on all engines.
+        driven: scenario -> items seen on all engines.
     """
     content, _ = read_yaml(scenario.vehicle, "vehicle", vehicles_dir())
     before, found = driven(scenario), {}

@@ -81,9 +81,9 @@ def fitted(
 
 
 def check_inputs(had: ObservationSpec, config: TrainConfig, env: Any, source: str) -> None:
-    """Raise `UserError` if a policy with inputs `had` can't go on in the run: the run does not show one of its inputs,
-    has another number of neighbours as a set, which is no function of fewer, or is a game, in which scales can't be
-    measured.
+    """Raise `UserError` if a policy with inputs `had` can't go on in the run: the run does not show one of its
+    inputs, has another number of neighbours as a set, which is no function of fewer, or is a game, in which
+    scales can't be measured.
     """
     here, what = env.scenario.name, ""
     shown = env.observation.element_names()
@@ -113,8 +113,8 @@ def by_name(rows: np.ndarray, before: list[str], after: list[str], value: float)
 
 def with_scales(config: TrainConfig, env: Any, state: TrainState) -> TrainState:
     """Return the state with mean, deviation and range of every input never seen before, measured over an episode's
-    length of decisions by the present policy. Everything else stays unchanged, also the policy: its weights on these
-    are zero.
+    length of decisions by the present policy. Everything else stays unchanged, also the policy: its weights on
+    these are zero.
     """
     low, high = (np.asarray(bound) for bound in state.obs_range)
     unseen = low > high

@@ -1,4 +1,4 @@
-"""What learning from a data set needs: the table `[offline]` of a recipe."""
+"""Settings of learning from a data set: the table `[offline]` of a recipe."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,9 @@ from robomarl.core.config import Count, Fraction, Positive
 
 @dataclass(frozen=True)
 class OfflineConfig:
-    """Of `algorithm` = "bc", "td3_bc" and "iql", which learn from `robomarl train --data FILE` and simulate nothing."""
+    """Settings of `algorithm` = "bc", "td3_bc" and "iql", which learn from `robomarl train --data FILE` without
+    simulation.
+    """
 
     steps: Count = 20_000
     """Gradient steps."""

@@ -37,17 +37,18 @@ def learn_offline(
 
     Args:
         config: `algorithm` is one of `robomarl.lab.train.config.OFFLINE`.
-        scenario: whose observation, command and rewards.
-        file: of `robomarl dataset`.
+        scenario: scenario with the observation, command and rewards.
+        file: file of `robomarl dataset`.
         out: run folder to make.
-        seed: of first weights and of batches.
+        seed: seed of first weights and of batches.
         quiet: no progress bar.
 
     Returns:
         `run`, `scenario`, `transitions`, `actor_loss`, `critic_loss`, `return_mean`, `seconds`.
 
     Raises:
-        UserError: no such file, or not of this scenario's robots; no rewards; a network with memory; the folder exists.
+        UserError: no such file, or not of this scenario's robots; no rewards; a network with memory;
+            the folder exists.
     """
     if config.network.memory != "none":
         raise UserError('network.memory: rows of a data set have no memory to start from; make it "none".')
@@ -70,14 +71,14 @@ def learn_offline(
 
 
 def transitions_of(config: TrainConfig, data: Dataset, scenario: Any, env: Any, gamma: float) -> Transitions:
-    """With rewards, where the algorithm has use for them."""
+    """Return the transitions, with rewards if the algorithm uses rewards."""
     if config.algorithm == "bc":
         return asked_for(data, env.action)
     return rewarded_transitions(data, scenario, env.action, config.weights, gamma)
 
 
 def scaled_rewards(rows: Transitions) -> Transitions:
-    """Rewards such that returns have a standard deviation of 1, so that a weight of them means the same anywhere."""
+    """Scale rewards so that returns have a standard deviation of 1 and a weight means the equal thing in all tasks."""
     return rows._replace(reward=rows.reward / (rows.returned.std() + 1e-6))
 
 
@@ -87,7 +88,7 @@ def with_seen(state: TrainState, obs: np.ndarray) -> TrainState:
 
 
 def tools_of(config: TrainConfig, env: Any, state: TrainState, gamma: float) -> Tools:
-    """What stays the same from step to step."""
+    """Return the constants of all steps."""
     optimizer = optax.chain(optax.clip_by_global_norm(config.max_grad_norm), optax.adam(config.learning_rate))
     hidden = config.network.critic_hidden
     return Tools(networks_of(config, env), state.obs_stats, config.offline, gamma, optimizer, hidden)
@@ -96,7 +97,7 @@ def tools_of(config: TrainConfig, env: Any, state: TrainState, gamma: float) -> 
 def fit(
     tools: Tools, config: TrainConfig, state: TrainState, rows: Transitions, where: tuple[Path, int, bool]
 ) -> tuple[Learned, np.ndarray]:
-    """All gradient steps; the state, and the losses [2] of the last of them."""
+    """Run all gradient steps; return the state, and the mean losses [2] of the last compiled call."""
     out, seed, quiet = where
     normalize = jax.jit(partial(tools.networks.normalize, statistics=state.obs_stats))
     every = jax.tree.map(jnp.asarray, rows._replace(obs=normalize(rows.obs), after=normalize(rows.after)))

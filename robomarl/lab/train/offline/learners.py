@@ -1,12 +1,14 @@
-"""Three ways to learn a policy from transitions alone: cloning, TD3+BC, and IQL with advantage-weighted regression.
+"""Three ways to learn a policy from transitions alone: cloning, TD3+BC, and IQL with
+advantage-weighted regression.
 
-All robots share the actor, and each is a learner of its own: critics see what that robot saw. The deployed action is
-the mean, so the actor's deviation stays where online training starts it.
+All robots share the actor, and each is a learner of its own: critics see the observation of one
+robot. The deployed action is the mean, so the actor's deviation stays where online training starts
+it.
 
     bc      squared error of the action
     td3_bc  Fujimoto and Gu, NeurIPS 2021: -lambda Q(s, pi(s)) + (pi(s) - a)^2, lambda = alpha / mean |Q|
-    iql     Kostrikov, Nair and Levine, ICLR 2022: V by expectile regression; the actor by weighted squared error, which
-            is advantage-weighted regression (Peng et al., 2019) of a Gaussian of fixed deviation
+    iql     Kostrikov, Nair and Levine, ICLR 2022: V by expectile regression; the actor by weighted squared
+            error, which is advantage-weighted regression (Peng et al., 2019) of a Gaussian of fixed deviation
 """
 
 from collections.abc import Callable
@@ -23,9 +25,9 @@ from robomarl.lab.train.networks import Networks
 from robomarl.lab.train.offline.transitions import Transitions
 
 DELAY = 2
-"""td3_bc: the actor learns with every so many steps of the critic, ..."""
+"""td3_bc: number of critic steps for each step of the actor."""
 SMOOTH, MOST = 0.2, 0.5
-"""... and its next action is blurred by this deviation, at most by that, in half ranges."""
+"""td3_bc: deviation of the noise on the actor's next action, and largest such noise, in half ranges."""
 HEAVIEST = 100.0
 """iql: largest weight of an action."""
 STILL = 1e-3
@@ -33,12 +35,12 @@ STILL = 1e-3
 
 
 class Critics(NamedTuple):
-    """What a critic learns; empty for cloning."""
+    """Parameters of the critics; cloning does not train them."""
 
     q: Any
     """Parameters of two action values."""
     slow: Any
-    """The same, later."""
+    """Slow copy of `q`."""
     v: Any
     """Parameters of the state's value; iql only."""
 
@@ -53,7 +55,7 @@ class Learned(NamedTuple):
 
 
 class Tools(NamedTuple):
-    """What stays."""
+    """Constants of all steps."""
 
     networks: Networks
     obs_stats: Any
@@ -61,7 +63,7 @@ class Tools(NamedTuple):
     gamma: float
     optimizer: optax.GradientTransformation
     hidden: tuple[int, ...]
-    """Of the critics."""
+    """Hidden widths of the critics."""
 
 
 Step = Callable[[Tools, Learned, Transitions, jax.Array, jax.Array], tuple[Learned, jax.Array]]
@@ -86,7 +88,7 @@ def q_of(tools: Tools, params: Any, obs: Any, action: Any) -> jax.Array:
 
 
 def v_of(tools: Tools, params: Any, obs: Any) -> jax.Array:
-    """[S] values of what was seen."""
+    """Return the values [S] of the observations."""
     return MLP((*tools.hidden, 1), "relu", 1.0).apply(params, obs)[:, 0]  # type: ignore[index,return-value]
 
 
@@ -154,7 +156,7 @@ def iql(tools: Tools, state: Learned, batch: Transitions, step: jax.Array, key: 
 
 
 STEPS: dict[str, Step] = {"bc": clone, "td3_bc": td3_bc, "iql": iql}
-"""By the name that recipes have for it."""
+"""Gradient steps by the name of the algorithm in recipes."""
 
 
 def _target(tools: Tools, batch: Transitions, next_value: Any) -> jax.Array:

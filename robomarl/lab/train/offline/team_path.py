@@ -1,4 +1,4 @@
-"""`TeamPath`: where a whole team was and what it did, as one of its robots' ticks cut it, for rewards of recordings."""
+"""`TeamPath`: motion and commands of a whole team at the ticks of one of its robots, for rewards of recordings."""
 
 from typing import NamedTuple, Protocol
 
@@ -19,14 +19,14 @@ class TeamPath(NamedTuple):
     goal_m: np.ndarray
     """[K, N, 3]."""
     command: np.ndarray
-    """[K, N, A] what was sent at the tick."""
+    """[K, N, A] commands sent at the tick."""
 
 
 class Rewarded(Protocol):
-    """What a domain says of recorded ticks."""
+    """Interface of a domain's rewards of recorded ticks."""
 
     def __call__(
         self, scenario: object, path: TeamPath, weights: dict[str, float] | None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """From each tick to the next: reward [K - 1, N] and whether the team has failed [K - 1] bool."""
+        """Return from each tick to the next: reward [K - 1, N], and [K - 1] bool, True if the team has failed."""
         ...

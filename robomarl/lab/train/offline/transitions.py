@@ -1,4 +1,4 @@
-"""Transitions out of a data set: what each robot saw, asked for and got, and what it saw next."""
+"""Transitions from a data set: each robot's observation, requested action and reward, and its next observation."""
 
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from robomarl.lab.train.offline.team_path import TeamPath
 ACTIVE = "ACTIVE"
 """The state in which the policy alone moves the robot."""
 GAP_S = 0.3
-"""Where a mate's rows are farther apart, nobody knows where it was."""
+"""Time [s] to a robot's nearest row from which on its state counts as unknown."""
 STATE = ("pos_m", "quat_wxyz", "vel_m_s", "omega_rad_s", "goal_m", "command")
 
 
@@ -23,7 +23,9 @@ class Transitions(NamedTuple):
     obs: np.ndarray
     """[S, O]."""
     action: np.ndarray
-    """[S, A] what the policy asked for, in [-1, 1]; the filter belongs to what it acts on."""
+    """[S, A] action that the policy requested, in [-1, 1]; the filter belongs to the system on which the policy
+    acts.
+    """
     reward: np.ndarray
     """[S]; 0 where only actions are to be imitated."""
     after: np.ndarray
@@ -59,7 +61,7 @@ def scaled(command: np.ndarray, action: ActionSpec) -> np.ndarray:
 
 
 def asked_for(data: Dataset, action: ActionSpec) -> Transitions:
-    """What was seen and done, for cloning: no rewards, nothing that comes after.
+    """Return observations and actions for cloning: no rewards, no next observations.
 
     Raises:
         UserError: no policy was active in any row.
@@ -74,17 +76,17 @@ def asked_for(data: Dataset, action: ActionSpec) -> Transitions:
 def rewarded_transitions(
     data: Dataset, scenario: Any, action: ActionSpec, weights: dict[str, float], gamma: float
 ) -> Transitions:
-    """All pairs of rows of which the second follows the first, with the task's rewards.
+    """Return all pairs of rows in which the second follows the first, with the task's rewards.
 
     Args:
         data: rows.
-        scenario: whose task rewards.
-        action: of the commands.
-        weights: of reward terms, in place of the task's own.
+        scenario: scenario of the task that rewards.
+        action: spec of the commands.
+        weights: weights of reward terms, in place of the task's own.
         gamma: discount from one decision to the next.
 
     Raises:
-        UserError: no pair, or the domain can't work out rewards of rows.
+        UserError: no pair, or the domain can't compute rewards of rows.
     """
     simulation = simulation_of(scenario)
     rewarded = needed(simulation.rewarded, scenario, "rewards of recorded rows", 'clone (algorithm = "bc")')
@@ -123,22 +125,23 @@ def _by_policy(data: Dataset) -> np.ndarray:
 
 
 def _rows_by_robot(c: dict[str, np.ndarray], recording: int) -> dict[int, np.ndarray]:
-    """Of each robot, by index, its rows of a recording in the order of time."""
+    """Return each robot's rows of a recording, by its index, in the order of time."""
     here = np.flatnonzero(c["recording"] == recording)
     here = here[np.argsort(c["stamp_s"][here], kind="stable")]
     return {int(i): here[c["index"][here] == i] for i in np.unique(c["index"][here])}
 
 
 def team_path(c: dict[str, np.ndarray], robots: dict[int, np.ndarray], own: int) -> tuple[TeamPath, np.ndarray]:
-    """The whole team at the ticks of one robot.
+    """Return the whole team at the ticks of one robot.
 
     Args:
         c: columns of a data set.
-        robots: rows of each, by index.
-        own: index of the robot whose ticks count; mates are interpolated between theirs.
+        robots: rows of each robot, by index.
+        own: index of the robot that provides the ticks; teammates are interpolated between their own
+            ticks.
 
     Returns:
-        The path, robots in the order of their indices; and [K] bool, all were known.
+        The path, robots in the order of their indices; and [K] bool, True if all robots were known.
     """
     at_s = c["stamp_s"][robots[own]]
     found: dict[str, list[np.ndarray]] = {name: [] for name in STATE}

@@ -1,7 +1,9 @@
-"""Policy search: CMA-ES (Hansen and Ostermeier, 2001) over the gains of the task's law, on whole episodes.
+"""Policy search: CMA-ES (Hansen and Ostermeier, 2001) over the gains of the task's law, on whole
+episodes.
 
-Noise is on the parameters and credit goes to whole episodes, so that nothing has to tell which action of how many did
-it. All candidates of a generation meet the same episodes (common random numbers): starts, weather, noise.
+Noise is on the parameters and credit goes to whole episodes, so no credit has to be assigned to
+single actions. All candidates of a generation meet equal episodes (common random numbers): starts,
+weather, noise.
 
 Letters in shapes: C candidates, K episodes each, G gains, N robots.
 """
@@ -34,7 +36,7 @@ from robomarl.lab.train.run.run_folder import ObservationStats, create_run
 MOST = 4.0
 """Largest gains, in steps."""
 FAILED = -30.0
-"""What the end of an episode by failure is worth."""
+"""Score of the end of an episode by failure."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,7 @@ class SearchOptions:
     quiet: bool = False
     """No progress bar."""
     minutes: float = math.inf
-    """Begin no generation after so long."""
+    """Time [min] after which no generation begins."""
     ancestry: tuple[Ancestor, ...] = ()
     """Bundles that it goes on from."""
 
@@ -72,7 +74,7 @@ def search_run(config: TrainConfig, scenario: Scenario, options: SearchOptions) 
     search = CMA(mean=start, sigma=config.search.first_std, bounds=bounds, seed=options.seed, population_size=count)
 
     def whole(found: np.ndarray) -> np.ndarray:
-        """Gains [..., G] of what is searched [..., S]."""
+        """Return gains [..., G] from the searched values [..., S]."""
         gains = np.broadcast_to(np.asarray(first), (*found.shape[:-1], len(first))).copy()
         gains[..., moved] = found * step
         return gains
@@ -90,7 +92,7 @@ def keep_gains(config: TrainConfig, scenario: Scenario, gains: Any, options: Sea
 
 
 def first_gains(law: GainedLaw, named: dict[str, float]) -> Any:
-    """Where the search begins; raises `UserError` for a name that is no gain of the law."""
+    """Return the gains at the start of the search; raise `UserError` for a name that is no gain of the law."""
     if unknown := sorted(set(named) - set(law.gains._fields)):
         known = ", ".join(law.gains._fields)
         raise UserError(f"search.start of the recipe: {unknown[0]} is no gain of the law; allowed: {known}.")
@@ -119,7 +121,7 @@ def generations(
 def make_score(
     env: AgentsEnv, law: GainedLaw, worth: SearchConfig, episodes: int
 ) -> Callable[[jax.Array, jax.Array], jax.Array]:
-    """(key, gains [C, G]) -> [C] mean score of the same episodes of each candidate."""
+    """Return the function (key, gains [C, G]) -> [C] mean score of each candidate, on equal episodes for all."""
 
     def with_own(own: jax.Array) -> GainedLaw:
         return law.with_gains(type(law.gains)(*own))
@@ -133,7 +135,7 @@ def make_score(
 
 
 def fly(env: AgentsEnv, law: GainedLaw, worth: SearchConfig, key: jax.Array) -> jax.Array:
-    """Score of one episode under the law; what comes after its end does not count."""
+    """Return the score of one episode under the law; decisions after its end do not count."""
     pick, imitated = picker(env.observation, law.observation), simulation_of(env.scenario).imitated
     assert imitated is not None, "whoever has a law has this"
 
@@ -152,7 +154,7 @@ def fly(env: AgentsEnv, law: GainedLaw, worth: SearchConfig, key: jax.Array) -> 
 
 
 def seen_by(scenario: Scenario, law: GainedLaw, seed: int, episodes: int = 16) -> ObservationStats:
-    """What robots under the law saw in some episodes on `fast`, [O] each."""
+    """Return statistics [O] of the robots' observations under the law, from some episodes on `fast`."""
     team, spec = simulation_of(scenario).batch(scenario, "fast", episodes, seed), make_env(scenario).observation
     team.reset()
     memory, read, rows = spec.init(team.views()), law.observation.init(team.views()), []

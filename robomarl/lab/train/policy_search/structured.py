@@ -1,7 +1,8 @@
-"""Structured policies: a law whose gains were learned, exported as it is, with no imitation in between.
+"""Structured policies: a law with learned gains, exported directly, with no imitation in between.
 
-The folder of such a run has `law.json`, the gains and what the policy saw, in place of checkpoints. The policy sees the
-task's own observation, so that its bundle is like any other of the task.
+The folder of such a run has `law.json`, the gains and the statistics of the observation, in place
+of checkpoints. The policy sees the task's own observation, so that its bundle is like any other of
+the task.
 """
 
 from collections.abc import Callable
@@ -30,10 +31,10 @@ FILE = "law.json"
 
 
 def gained_law(scenario: Scenario) -> GainedLaw:
-    """The law of the scenario's task, whose gains can be searched.
+    """Return the law of the scenario's task, with gains that can be searched.
 
     Raises:
-        UserError: there is none, or it has no gains.
+        UserError: there is no law, or it has no gains.
     """
     imitated = simulation_of(scenario).imitated
     law = imitated and imitated.law(scenario)
@@ -47,7 +48,9 @@ def gained_law(scenario: Scenario) -> GainedLaw:
 
 
 def picker(whole: ObservationSpec, part: ObservationSpec) -> Callable[[jax.Array], jax.Array]:
-    """What makes the observation [..., P] of `part` out of that of `whole` [..., O], which has all its elements."""
+    """Return a function that extracts the observation [..., P] of `part` from [..., O] of `whole`, which contains
+    it.
+    """
     names = whole.element_names()
     at = [names.index(name) for name in part.element_names()]
     cuts = [0, *(i for i in range(1, len(at)) if at[i] != at[i - 1] + 1), len(at)]
@@ -57,7 +60,7 @@ def picker(whole: ObservationSpec, part: ObservationSpec) -> Callable[[jax.Array
 
 @dataclass(frozen=True)
 class LawRun:
-    """A run whose policy is a law; what `export` needs of it (`robomarl.lab.export.record.Trained`)."""
+    """Run with a law as its policy; has the fields that `export` needs (`robomarl.lab.export.record.Trained`)."""
 
     folder: Path
     scenario: Scenario
@@ -97,7 +100,7 @@ def save_law(folder: Path, gains: Any, stats: ObservationStats) -> None:
 
 
 def is_law(folder: str | Path) -> bool:
-    """Whether the folder is of a run whose policy is a law."""
+    """Return True if the folder is of a run with a law as its policy."""
     return (Path(folder) / FILE).is_file()
 
 

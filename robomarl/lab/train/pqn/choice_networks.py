@@ -1,5 +1,7 @@
-"""The actor of discrete actions: it picks the choice of the largest value, and has the controller in it that pursues
-what it picked. Its memory, the aim and for how long it stays, goes through the ONNX graph as that of a recurrent
+"""The actor of discrete actions: it picks the choice of the largest value, and contains the controller
+that pursues it.
+
+Its memory, the aim and its remaining time, goes through the ONNX graph as that of a recurrent
 network: contract, export, filter and pilot know nothing of choices.
 """
 
@@ -19,7 +21,7 @@ from robomarl.lab.train.layers import MLP, normalized_layers
 from robomarl.lab.train.networks import Carry, Networks, leave, of_sets, sets_of, trunk
 
 EDGE = 1e-5
-"""Of a range of commands: nearer to its end the squash is not inverted."""
+"""Distance to the end of a range of commands, in half ranges, within which the squash is not inverted."""
 
 
 class ValueNet(nn.Module):
@@ -30,7 +32,7 @@ class ValueNet(nn.Module):
     count: int
     """K: choices."""
     sets: tuple
-    """Of the encoder; see `robomarl.lab.train.networks.Actor`."""
+    """Sets of the encoder; see `robomarl.lab.train.networks.Actor`."""
 
     @nn.compact
     def __call__(self, memory: Carry, obs: jax.Array, done: jax.Array | None = None) -> tuple[Carry, jax.Array]:
@@ -46,16 +48,16 @@ class ChoiceActor(nn.Module):
     choices: Choices
     action: ActionSpec
     read_at: tuple[int, ...]
-    """Where in the observation the elements are that the controller reads; they are not normalized."""
+    """Places in the observation of the elements that the controller reads; they are not normalized."""
     sets: tuple = ()
-    """Of the encoder; see `robomarl.lab.train.networks.Actor`."""
+    """Sets of the encoder; see `robomarl.lab.train.networks.Actor`."""
 
     def setup(self) -> None:
         """The one part that learns."""
         self.net = ValueNet(self.config, len(self.choices.aims), self.sets)
 
     def values(self, memory: Carry, obs: jax.Array, done: jax.Array | None = None) -> tuple[Carry, jax.Array]:
-        """As `ValueNet`; its memory goes on with every choice, and not with every decision."""
+        """Compute as `ValueNet` does; its memory goes on with every choice, and not with every decision."""
         return self.net(memory, obs, done)
 
     def pursue(self, obs: jax.Array, aim: jax.Array) -> tuple[jax.Array, jax.Array]:
@@ -64,8 +66,9 @@ class ChoiceActor(nn.Module):
         return self.choices.pursue(reads, aim)
 
     def __call__(self, carry: Carry, obs: jax.Array) -> tuple[Carry, jax.Array]:
-        """(aim [..., D], decisions [..., 1] that it stays, and memory; obs [..., O]) -> (the same later, output
-        [..., 2 A])."""
+        """Decide: (aim [..., D], its remaining decisions [..., 1], and memory; obs [..., O]) -> (these later, output
+        [..., 2 A]).
+        """
         aim, left, *memory = carry
         after, values = self.values(tuple(memory), obs)
         best = (values >= values.max(-1, keepdims=True)).astype(obs.dtype)
@@ -90,7 +93,9 @@ class ChoiceNetworks(Networks):
     actor: ChoiceActor  # type: ignore[misc]
 
     def normalize(self, obs: jax.Array, statistics: running_statistics.RunningStatisticsState) -> jax.Array:
-        """Zero mean and unit variance, but for what the controller reads; see `Networks.normalize`."""
+        """Return zero mean and unit variance, except for elements that the controller reads; see
+        `Networks.normalize`.
+        """
         statistics = of_sets(statistics, self.actor.sets)
         for i in self.actor.read_at:
             statistics = leave(statistics, i, 1)

@@ -1,10 +1,12 @@
-"""PQN, parallelised Q-learning (Gallici et al., ICLR 2025, arXiv 2407.04811), of robots that choose among aims.
+"""PQN, parallelised Q-learning (Gallici et al., ICLR 2025, arXiv 2407.04811), of robots that choose
+among aims.
 
-Every robot picks from the choices of its domain (`robomarl.core.domain.simulation.Choices`), now and then at random,
-and a controller pursues what it picked until the next time. Targets are Q(lambda) along the rollout; there is neither a
-replay memory nor a target network, but many teams and normalized layers. All robots share one network and each learns
-from its own reward. Recipe: `unroll` counts decisions of the controller (a multiple of those that a choice stays),
-`actor_hidden` is the network; `clip`, `entropy_cost`, `noise` and the critic's keys are not used.
+Every robot picks from the choices of its domain (`robomarl.core.domain.simulation.Choices`),
+sometimes at random, and a controller pursues the picked aim until the next choice. Targets are
+Q(lambda) along the rollout; there is neither a replay memory nor a target network, but many teams
+and normalized layers. All robots share one network and each learns from its own reward. Recipe:
+`unroll` counts decisions of the controller (a multiple of those of one choice), `actor_hidden` is
+the network; `clip`, `entropy_cost`, `noise` and the critic's keys are not used.
 """
 
 from typing import Any, NamedTuple
@@ -132,17 +134,19 @@ def collect_choices(
 
 
 def q_lambda(gain: jax.Array, best: jax.Array, ended: jax.Array, gamma: float, lam: float) -> jax.Array:
-    """Targets Q(lambda) along a rollout (Gallici et al., 2025, equation 6; Peng and Williams, 1996).
+    """Return targets Q(lambda) along a rollout (Gallici et al., 2025, equation 6; Peng and Williams,
+    1996).
 
     Args:
         gain: [K, ...] rewards from one choice to the next.
-        best: [K, ...] largest value where the choice after each was made.
+        best: [K, ...] largest value at the state of the choice after each.
         ended: [K, ...] 1 where the episode ended before it.
         gamma: discount from one choice to the next.
         lam: lambda, per choice.
 
     Returns:
-        [K, ...] gain + gamma ((1 - lambda) best + lambda the target after it), without what comes after an end.
+        [K, ...] gain + gamma ((1 - lambda) best + lambda the target after it), without terms from after
+        an end.
     """
 
     def backwards(after: jax.Array, row: tuple) -> tuple[jax.Array, jax.Array]:

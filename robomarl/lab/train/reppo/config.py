@@ -1,4 +1,4 @@
-"""What REPPO needs beside the keys that all learners share: the table `[reppo]` of a recipe."""
+"""Settings of REPPO beside the keys that all learners share: the table `[reppo]` of a recipe."""
 
 from dataclasses import dataclass
 
@@ -7,14 +7,14 @@ from robomarl.core.config import Count, Positive
 
 @dataclass(frozen=True)
 class ReppoConfig:
-    """Of `algorithm = "reppo"`, see `robomarl.lab.train.reppo.learner`."""
+    """Settings of `algorithm = "reppo"`, see `robomarl.lab.train.reppo.learner`."""
 
     kl_bound: Positive = 0.1
     """KL divergence in nats of a robot's policy from the one that played; where it is more, only coming back counts."""
     first_multiplier: Positive = 1.0
     """Weight of that divergence at first; it is learned."""
     first_temperature: Positive = 1e-3
-    """What a nat of entropy is worth in a decision at first, in units of the reward; it is learned."""
+    """Worth of a nat of entropy in a decision at first, in units of the reward; it is learned."""
     entropy: float = -0.5
     """Entropy that the temperature aims at, of a component of the command within [-1, 1] in nats: at first ..."""
     final_entropy: float = -1.2
@@ -22,7 +22,8 @@ class ReppoConfig:
     dual_rate: Positive = 1e-2
     """Learning rate of the logarithms of multiplier and temperature."""
     bins: Count = 51
-    """Of the critic's histogram of the return."""
+    """Number of bins of the critic's histogram of the return."""
     support: Positive = 5.0
-    """The histogram goes so many standard deviations of the returns to either side of their mean; a return farther off
-    counts as the end."""
+    """Half-width of the histogram about the mean of the returns, in standard deviations of the returns; a return
+    farther off counts as the end.
+    """

@@ -1,4 +1,4 @@
-"""The critic of an action: what a robot's command is worth, as a histogram of the return."""
+"""The critic of an action: the value of a robot's command, as a histogram of the return."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from robomarl.lab.train.reppo.histogram import MARGIN, mean_of
 
 
 class QNetwork(nn.Module):
-    """Dense layers, each normalized: without that, values of actions that nobody took run away."""
+    """Dense layers, each normalized: otherwise the values of actions that were never taken diverge."""
 
     hidden: tuple[int, ...]
     bins: int
@@ -35,7 +35,7 @@ class QNetworks(Networks):
     critic: QNetwork  # type: ignore[misc]
 
     def logits(self, params: Any, seen: jax.Array, action: jax.Array) -> jax.Array:
-        """As `QNetwork`."""
+        """Return the logits of `QNetwork`."""
         return self.critic.apply(params, seen, action)  # type: ignore[return-value]
 
     def action_value(self, params: Any, seen: jax.Array, action: jax.Array, config: ReppoConfig) -> jax.Array:

@@ -1,7 +1,8 @@
 """Values as histograms, HL-Gauss (Imani and White, ICML 2018; Farebrother et al., ICML 2024).
 
-A value is encoded as what a Gaussian about it has in each bin, and a critic is fitted by the cross-entropy. Bins go on
-beyond the support on both sides, by as much as the Gaussian reaches, so that the mean is right up to the ends.
+A value is encoded as the mass in each bin of a Gaussian about it, and a critic is fitted by the
+cross-entropy. Bins go on beyond the support on both sides, by as much as the Gaussian reaches, so
+that the mean is right up to the ends.
 """
 
 import jax
@@ -36,5 +37,5 @@ def mean_of(logits: jax.Array, support: float, bins: int) -> jax.Array:
 
 
 def cross_entropy(logits: jax.Array, shares: jax.Array) -> jax.Array:
-    """[..., bins] both -> [...] of what is said to what is so."""
+    """Return the cross-entropy [...] of predicted logits to true shares, both [..., bins]."""
     return -(shares * jax.nn.log_softmax(logits)).sum(-1)

@@ -1,15 +1,17 @@
 """REPPO, relative entropy pathwise policy optimization (Voelcker et al., ICLR 2026, arXiv 2507.11019).
 
-The critic values what a robot does, Q(s, a), from the rollout alone, and the actor goes up the slope of Q at actions of
-its own, through the squash. Two multipliers are learned: the temperature keeps the entropy near a target, and where the
-policy of a robot has moved farther than a bound from the one that played, only the way back counts. The rollout
-is that of `mappo.py`, and so are statistics and what a run carries. The learning rate falls linearly; of the recipe's
-keys `clip`, `entropy_cost`, `value_cost`, `target_kl` and `top_learning_rate` are not used.
+The critic values a robot's action, Q(s, a), from the rollout alone, and the actor goes up the slope
+of Q at actions of its own, through the squash. Two multipliers are learned: the temperature keeps
+the entropy near a target, and if the policy of a robot has moved farther than a bound from the one
+that played, only the way back counts. The rollout is that of `mappo.py`, and so are the statistics
+and the state of a run. The learning rate falls linearly; of the recipe's keys `clip`,
+`entropy_cost`, `value_cost`, `target_kl` and `top_learning_rate` are not used.
 
-Other than in the paper, entropy counts from its target on, as the bound's Lagrangian has it: what a policy of little
-noise would else pay for every decision is a reason to end the episode. Histograms are of normalized returns, so that
-no range has to be known of a task; KL divergences are closed forms; and the critic's second loss, which predicts what
-the robot sees next, is left out.
+Other than in the paper, entropy counts from its target on, as the bound's Lagrangian has it:
+otherwise a policy of little noise would pay for every decision, which is a reason to end the
+episode. Histograms are of normalized returns, so that no range has to be known for a task; KL
+divergences are closed forms; and the critic's second loss, which predicts the robot's next
+observation, is left out.
 """
 
 from typing import Any, NamedTuple
@@ -48,15 +50,15 @@ class Played(NamedTuple):
     seen: jax.Array
     """[B, T, N, P] normalized"""
     action: jax.Array
-    """[B, T, N, A] what was done, in [-1, 1]"""
+    """[B, T, N, A] action taken, in [-1, 1]"""
     played: jax.Array
-    """[B, T, N, 2 A] what the actor that played said"""
+    """[B, T, N, 2 A] output of the actor that played"""
     target: jax.Array
     """[B, T, N, bins] normalized return, encoded"""
 
 
 class Weighing(NamedTuple):
-    """What the actor's loss takes as given."""
+    """Constants of the actor's loss."""
 
     critic: Any
     """Parameters."""
@@ -133,7 +135,7 @@ def prepare(
 
 
 def entropy_aim(config: TrainConfig, steps: jax.Array, size: int) -> jax.Array:
-    """[] entropy of a command of so many components that the temperature aims at now, in nats."""
+    """Return the entropy [] of a command of `size` components at which the temperature aims now, in nats."""
     return size * fall(config, steps, config.reppo.entropy, config.reppo.final_entropy)
 
 
@@ -204,12 +206,12 @@ def move_actor(
 def actor_loss(
     actor: Any, config: TrainConfig, networks: QNetworks, batch: Played, noise: jax.Array, weighing: Weighing
 ) -> tuple[jax.Array, Metrics]:
-    """Minus value and entropy of the policy's own actions where it is near the one that played, elsewhere the way back
-    (Voelcker et al., ICLR 2026, section 4).
+    """Return minus value and entropy of the policy's own actions if it is near the one that played, else
+    the way back (Voelcker et al., ICLR 2026, section 4).
 
-    The value is differentiated through the action, tanh(mean + deviation x noise): where that is nearly 1 little
-    of the slope is left, and the entropy, which has the squash in it, pulls back. KL divergences are
-    those of the Gaussians before the squash, which changes none.
+    The value is differentiated through the action, tanh(mean + deviation x noise): if the action is
+    nearly 1, little of the slope is left, and the entropy, which has the squash in it, pulls back. KL
+    divergences are those of the Gaussians before the squash, which does not change them.
 
     Args:
         actor: parameters.
@@ -217,7 +219,7 @@ def actor_loss(
         networks: the run's.
         batch: samples.
         noise: [B, T, N, A] standard normal.
-        weighing: what is given.
+        weighing: constants of the loss.
     """
     said = mappo.unroll(networks, actor, batch.carry, batch.obs, batch.done)
     dist, played = (distribution(x, config.noise, weighing.floor) for x in (said, batch.played))

@@ -12,20 +12,23 @@ def soft_returns(
     rates: tuple[float, float],
     cut: jax.Array | float = 0.0,
 ) -> jax.Array:
-    """TD(lambda) with the entropy of what is done later (Voelcker et al., ICLR 2026, section 4; Haarnoja et al., 2018).
+    """Return TD(lambda) targets with the entropy of later actions (Voelcker et al., ICLR 2026, section 4;
+    Haarnoja et al., 2018).
 
-    An action is worth its reward and what comes, entropy included; its own entropy is the policy's to weigh:
-    G[t] = r[t] + gamma (bonus[t+1] + (1 - lambda) Q[t+1] + lambda G[t+1]), and G[T] = Q[T].
+    An action is worth its reward and the future, entropy included; its own entropy is the policy's to
+    weigh: G[t] = r[t] + gamma (bonus[t+1] + (1 - lambda) Q[t+1] + lambda G[t+1]), and G[T] = Q[T].
 
     Args:
         reward: [T, ...].
-        value: [T+1, ...] Q of what was seen and done; the last row is of an action where the rollout ended.
-        bonus: [T+1, ...] what the entropy of the same actions is worth, -temperature (log pi(a | s) + its target).
-        done: [T, ...] 1 where the episode ended with this reward. Time-outs count as ends: the critic sees the
-            time that is left, so that its values are those of the finite episode.
+        value: [T+1, ...] Q of observations and actions; the last row is of an action at the rollout's
+            end.
+        bonus: [T+1, ...] worth of the entropy of these actions, -temperature (log pi(a | s) + its
+            target).
+        done: [T, ...] 1 where the episode ended with this reward. Time-outs count as ends: the critic
+            sees the time that is left, so that its values are those of the finite episode.
         rates: gamma and lambda.
-        cut: [T, ...] 1 where it only stopped being watched: then what would come is worth what it was a decision
-            before (Pardo et al., ICML 2018).
+        cut: [T, ...] 1 where only the observation of the episode stopped: then the future is worth the
+            value of one decision before (Pardo et al., ICML 2018).
 
     Returns:
         [T, ...] targets of Q.

@@ -16,12 +16,13 @@ ANCESTRY = "ancestry"
 def ancestors_of(
     sources: Sequence[str], recordings: Sequence[str] = (), residual: UsedResidual | None = None
 ) -> tuple[Ancestor, ...]:
-    """Of a run that starts from these, oldest first.
+    """Return the ancestors of a run that starts from these sources, oldest first.
 
     Args:
-        sources: run folders, and bundles by name or folder. A run folder has no id, and passes on its own ancestors.
-        recordings: that the run is adapted to; they go with the last bundle.
-        residual: that they showed, if the run is trained with one.
+        sources: run folders, and bundles by name or folder. A run folder has no id, and passes on its
+            own ancestors.
+        recordings: recordings to which the run is adapted; they go with the last bundle.
+        residual: residual that the recordings showed, if the run is trained with one.
 
     Raises:
         UserError: a damaged bundle.
@@ -39,11 +40,11 @@ def ancestors_of(
 
 
 def read_ancestry(folder: Path) -> tuple[Ancestor, ...]:
-    """Of a run folder; empty where it began with nothing."""
+    """Return the ancestry of a run folder; empty if it began with nothing."""
     file = folder / "run.json"
     return parse_ancestry(read_json(file), str(file)) if file.is_file() else ()
 
 
 def parse_ancestry(about: dict[str, Any], file: str) -> tuple[Ancestor, ...]:
-    """Of the content of a `run.json`; raises `UserError` where it is damaged."""
+    """Return the ancestry in the content of a `run.json`; raises `UserError` if it is damaged."""
     return tuple(build(Ancestor, row, file, f"{ANCESTRY}[{i}]") for i, row in enumerate(about.get(ANCESTRY, ())))

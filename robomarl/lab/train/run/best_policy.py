@@ -33,12 +33,12 @@ class BestPolicyKeeper:
     """Evaluates on `mujoco` now and then, see `judged_behind`, and keeps the best policy as best.npz."""
 
     def __init__(self, run: Run, evaluations: int, episodes: int) -> None:
-        """Plan the evaluations evenly over the run; what a resumed run has behind it is not repeated.
+        """Plan the evaluations evenly over the run; a resumed run does not repeat earlier ones.
 
         Args:
             run: folder, scenario and recipe; its state is not used.
-            evaluations: how many.
-            episodes: of each.
+            evaluations: number of evaluations.
+            episodes: number of episodes of each.
         """
         config = run.config
         self._run, self._episodes = run, episodes

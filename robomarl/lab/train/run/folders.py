@@ -42,10 +42,11 @@ def reopen(options: RunOptions) -> tuple[TrainConfig, Scenario]:
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Nobody else trains in this run folder meanwhile; the lock goes with the process, however that ends.
+    """Keep all other processes from training in this run folder; the lock goes with the process, however
+    that ends.
 
     Raises:
-        UserError: another process does.
+        UserError: another process is training there.
     """
     opened = os.open(folder, os.O_RDONLY)
     try:
@@ -62,7 +63,7 @@ def held(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def begun_or_gone(folders: Iterable[Path]) -> Iterator[None]:
-    """Remove new run folders without a checkpoint if what is done here fails or is stopped: none can be resumed."""
+    """Remove new run folders without a checkpoint if the block fails or is stopped: none can be resumed."""
     try:
         yield
     except BaseException:

@@ -1,4 +1,4 @@
-"""What a training run writes while it goes on: CSV, TensorBoard, and the progress bar."""
+"""Output of a training run while it goes on: CSV, TensorBoard, and the progress bar."""
 
 import csv
 import math
@@ -30,10 +30,11 @@ class Logs:
         self._board = SummaryWriter(str(out / "tb"), purge_step=steps + 1 if lines else None)
 
     def write(self, row: dict[str, float], more: "Future[dict[str, float]] | None" = None) -> None:
-        """Log one update; rows whose figures are still being made wait for them, and keep their order.
+        """Log one update; rows with figures that are still being computed wait for these, and keep their
+        order.
 
         Args:
-            row: of the update.
+            row: figures of the update.
             more: the rest of the row.
         """
         self._waiting.append((row, more or known({})))
@@ -44,7 +45,7 @@ class Logs:
         """Wait for all figures, and write all rows.
 
         Raises:
-            Exception: what ended the making of figures.
+            Exception: the error that ended the computation of figures.
         """
         while self._waiting:
             self._write_next()
@@ -114,7 +115,7 @@ class ProgressBar:
         self._bar.set_postfix(success=success, contact=contact, refresh=False)
 
     def is_time_to_save(self, every_s: float) -> bool:
-        """True once every so many seconds."""
+        """Return True once every `every_s` seconds."""
         if time.monotonic() - self._saved < every_s:
             return False
         self._saved = time.monotonic()

@@ -1,8 +1,9 @@
-"""Several actors in one policy: on each field the one that was trained there decides.
+"""Several actors in one policy: on each field the actor that was trained there decides.
 
-Teams of two and of three play different games on fields of different length, and one actor gave one game for the other
-(docs/log/benchmarks_history.md). A robot knows how long its field is, so who decides is known before the match and not
-learned: a mixture of experts (Jacobs et al., Neural Computation 1991) with a gate that is given.
+Teams of two and of three play different games on fields of different length, and one actor improved
+in one game at the cost of the second (docs/log/benchmarks_history.md). A robot knows how long its
+field is, so the actor that decides is known before the match and not learned: a mixture of experts
+(Jacobs et al., Neural Computation 1991) with a given gate.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,22 +22,22 @@ from robomarl.lab.sim.filter_params import safety_params
 
 PolicyFn = Callable[[tuple, jax.Array], tuple[tuple, jax.Array]]
 APART_M = 0.2
-"""Fields whose lengths differ by less can't be told apart."""
+"""Least difference [m] in length between fields that can be told apart."""
 
 
 class TrainedRun(Protocol):
-    """What is asked of a run whose actor is one of several: the dataclass `robomarl.lab.train.run.run_folder.Run`."""
+    """Interface of a run with one of several actors: the dataclass `robomarl.lab.train.run.run_folder.Run`."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @property
     def name(self) -> str:
-        """Of its folder."""
+        """Return the name of its folder."""
         ...
 
     @property
     def scenario(self) -> Any:
-        """In which it was trained."""
+        """Return the scenario in which it was trained."""
         ...
 
     @property
@@ -51,7 +52,7 @@ class TrainedRun(Protocol):
 
     @property
     def experts(self) -> Sequence[Any]:
-        """Runs of other fields, whose actors are in the same policy."""
+        """Return the runs of other fields with actors in this policy."""
         ...
 
 
@@ -59,12 +60,14 @@ R = TypeVar("R", bound=TrainedRun)
 
 
 def by_field(policies: Mapping[float, PolicyFn], observation: ObservationSpec, half_length: Sequence[str]) -> PolicyFn:
-    """One policy of several that have memories of the same shape: the one whose field is nearest in length decides.
+    """Combine policies with memories of equal shape into one: the policy with the field nearest in length
+    decides.
 
     Args:
-        policies: (carry, obs [..., O]) -> (carry, action [..., A]), by the length [m] of the field from goal to goal.
-        observation: of all.
-        half_length: elements of it whose sum is half of that length.
+        policies: (carry, obs [..., O]) -> (carry, action [..., A]), by the length [m] of the field from
+            goal to goal.
+        observation: observation of all policies.
+        half_length: elements of the observation that sum to half of that length.
     """
     names = observation.element_names()
     place, goal = (names.index(element) for element in half_length)
@@ -107,25 +110,25 @@ def with_experts(run: R, experts: Sequence[R]) -> R:
 
 
 def alike(run: TrainedRun) -> tuple:
-    """What actors in one policy must have in common."""
+    """Return the properties that actors in one policy must have in common."""
     spec, shapes = run.env.observation, [np.shape(part) for part in run.init_carry]
     safety = replace(safety_params(run.scenario, least_team=1), boards_m=None)  # a robot knows where it plays
     return spec, run.env.action.fields, shapes, safety
 
 
 def length_m(scenario: Any) -> float:
-    """Of the field, from goal to goal; 0 where there are no goals."""
+    """Return the length [m] of the field, from goal to goal; 0 if there are no goals."""
     games = simulation_of(scenario).games
     return games.length_m(scenario) if games else 0.0
 
 
 def half_length(scenario: Any) -> tuple[str, ...]:
-    """Elements of the observation whose sum is half of it; raises `UserError` where there are no games."""
+    """Return the elements of the observation that sum to half the length; raise `UserError` if there are no games."""
     return needed(simulation_of(scenario).games, scenario, "pitch", "leave out the experts").half_length
 
 
 def weights_for(weights: Mapping[str, np.ndarray], scenario: str) -> Mapping[str, np.ndarray]:
-    """Of the weights of a bundle those of the actor for this scenario; of the first one where there is no other."""
+    """Return a bundle's weights for the actor of this scenario, or for the first actor if this scenario has none."""
     mine = {name: value for name, value in weights.items() if name.startswith(f"{scenario}/")}
     if not mine:
         return {name: value for name, value in weights.items() if "/" not in name}

@@ -1,6 +1,7 @@
-"""What happens when a number stops being one: training ends, and what made it is kept.
+"""Response to a number that stops being finite: training ends, and the inputs that made it are kept.
 
-The update is run again from the state before it, piece by piece, until the first piece that is not finite.
+The update is run again from the state before it, piece by piece, until the first piece that is not
+finite.
 """
 
 from pathlib import Path
@@ -21,7 +22,7 @@ from robomarl.lab.train.run.storage import save_arrays, save_state
 from robomarl.lab.train.state import TrainState
 
 FOLDER, BEFORE, INPUTS = "nan", "before.npz", "inputs.npz"
-"""Where the state before the update and the rollout and samples of the update are kept, in the run folder."""
+"""Folder in the run folder, and its files: the state before the update, and rollout and samples of the update."""
 
 
 def bad_metrics(row: dict[str, float]) -> list[str]:
@@ -30,7 +31,7 @@ def bad_metrics(row: dict[str, float]) -> list[str]:
 
 
 def stop_at_nan(config: TrainConfig, env: AgentsEnv, before: TrainState, row: dict[str, float], folder: Path) -> None:
-    """Keep what made the metrics of `row` NaN or infinite in `folder`/nan, and stop.
+    """Keep the inputs that made the metrics of `row` NaN or infinite in `folder`/nan, and stop.
 
     Args:
         config: the recipe.

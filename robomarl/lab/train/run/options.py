@@ -28,8 +28,9 @@ class RunOptions:
     resume: bool = False
     """Go on from the checkpoints in `out`, with the recipe and scenario that are there."""
     init: tuple[str, ...] = ()
-    """Run folders or bundles whose weights the run starts from, of several their mean; of folders with several seeds
-    each seed takes its own."""
+    """Run folders or bundles with the weights from which the run starts, of several their mean; with folders of
+    several seeds, each seed takes its own.
+    """
     recordings: tuple[str, ...] = ()
     """Names and hashes of the recordings that the run adapts its start to."""
     residual: UsedResidual | None = None
@@ -37,7 +38,7 @@ class RunOptions:
     quiet: bool = False
     """No progress bar."""
     label: str = ""
-    """What the progress bar calls the run."""
+    """Name of the run on the progress bar."""
     save_every_s: float = 20.0
     """Time between two checkpoints."""
     evaluations: int = 8

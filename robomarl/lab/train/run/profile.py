@@ -1,4 +1,4 @@
-"""Where the time of a training run goes: each part compiled and timed by itself, at the sizes of the recipe."""
+"""Time of a training run by its parts: each part compiled and timed by itself, at the sizes of the recipe."""
 
 import time
 from collections.abc import Callable
@@ -20,13 +20,14 @@ REPEATS = 5
 
 
 def profile(config: TrainConfig, env: AgentsEnv) -> dict[str, float]:
-    """Seconds of one update, whole (`whole`) and by part.
+    """Return the seconds of one update, whole (`whole`) and by part.
 
     Returns:
-        `simulation` (physics, radio, sensing, wind), `observation` (with filter, reward and restarts), `policy`
-        (actions and what is kept of them), `update` (what the whole takes beyond the rollout: gradient steps, and of
-        SHAC the way back through the rollout), `whole` (all of it as one program) and `host` (what a call costs beyond
-        the program: metrics to numpy). The first three are differences of programs of their own.
+        `simulation` (physics, radio, sensing, wind), `observation` (with filter, reward and restarts),
+        `policy` (actions and their records), `update` (time of the whole beyond the rollout: gradient
+        steps, and for SHAC the way back through the rollout), `whole` (everything as one program) and
+        `host` (cost of a call beyond the program: metrics to numpy). The first three are differences of
+        programs of their own.
     """
     state = jax.jit(lambda key: learner(config).init_state(config, env, key))(jax.random.key(0))
     simulation = timed(lambda s: simulate(config, env, s), state)
@@ -91,7 +92,7 @@ def elapsed(call: Callable[[], object]) -> float:
 
 
 def table(parts: dict[str, float], config: TrainConfig, env: AgentsEnv) -> str:
-    """What `train --profile` prints."""
+    """Return the text that `train --profile` prints."""
     total = parts["whole"] + parts["host"]
     steps = config.num_envs * config.unroll * env.num_agents
     names = {

@@ -1,10 +1,10 @@
-"""Run folders: what a training run leaves behind, and how it is read back.
+"""Run folders: the output of a training run, and how it is read back.
 
     config.json       the recipe (TrainConfig)         scenario.json   the scenario, whole
-    run.json          seed, commit, versions           metrics.csv, tb/  what was logged
+    run.json          seed, commit, versions           metrics.csv, tb/  the logs
     checkpoint.npz    the newest TrainState, whole     best.npz        the best policy by `mujoco` evaluation
 
-A run folder appears whole or not at all; how states are written is in `storage.py`.
+A run folder appears whole or not at all; `storage.py` defines how states are written.
 """
 
 import copy
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from robomarl.core.bundle.bundle import Bundle
 
 WEIGHTS_FILE = "weights.npz"
-"""Where a bundle keeps what `--init` starts from."""
+"""File in which a bundle keeps the weights for `--init`."""
 
 LAW = "['law']."
 """How the names of gains begin among weights."""
@@ -50,7 +50,7 @@ LAW = "['law']."
 
 @dataclass(frozen=True)
 class ObservationStats:
-    """What the actor's input looked like in training, [O] each."""
+    """Statistics of the actor's input in training, [O] each."""
 
     mean: np.ndarray
     std: np.ndarray
@@ -69,11 +69,11 @@ class Run:
     commit: str
     versions: dict[str, str]
     state: TrainState
-    """As saved; arrays are numpy's."""
+    """State as saved; arrays are numpy's."""
     averaged: tuple[str, ...] = ()
-    """Names of other runs whose weights are in it; see `robomarl.lab.train.initial.average_runs`."""
+    """Names of other runs with weights in this mean; see `robomarl.lab.train.initial.average_runs`."""
     experts: "tuple[Run, ...]" = ()
-    """Runs whose actors decide on other fields; see `robomarl.lab.train.run.mixture`."""
+    """Runs with actors that decide on other fields; see `robomarl.lab.train.run.mixture`."""
     ancestry: tuple[Ancestor, ...] = ()
     """Bundles that it goes on from."""
 
@@ -94,13 +94,13 @@ class Run:
 
     @property
     def carry_names(self) -> tuple[str, ...]:
-        """Of each array of it."""
+        """Return the name of each array of the memory."""
         own = len(self.networks.init_carry(()))
         return (*self.config.sequence.memory_names, *map(str, range(own)))
 
     @property
     def decision_hz(self) -> float:
-        """Decisions per second; each is one action or a sequence of them."""
+        """Return the decisions per second; each is one action or a sequence of actions."""
         return self.scenario.rates.policy_hz / self.config.sequence.actions
 
     @property
@@ -115,20 +115,20 @@ class Run:
 
     @property
     def weights(self) -> dict[str, np.ndarray]:
-        """What fine-tuning starts from: parameters of actor and critic, and all statistics, by path."""
+        """Return the weights for fine-tuning: parameters of actor and critic, and all statistics, by path."""
         others = {f"{run.scenario.name}/{n}": value for run in self.experts for n, value in run.weights.items()}
         return weights_of(self.state) | others
 
     @property
     def observation_stats(self) -> ObservationStats:
-        """What the actors' input looked like in training."""
+        """Return the statistics of the actors' inputs in training."""
         s = self.state
         own = ObservationStats(*(np.asarray(a) for a in (s.obs_stats.mean, s.obs_stats.std, *s.obs_range)))
         return _of_all([own, *(run.observation_stats for run in self.experts)]) if self.experts else own
 
     @property
     def policy_fn(self) -> PolicyFn:
-        """What is deployed: (carry, obs [..., O]) -> (carry, action [..., A]), pure JAX."""
+        """Return the deployed policy: (carry, obs [..., O]) -> (carry, action [..., A]), pure JAX."""
         if self.experts:
             runs = (replace(self, experts=()), *self.experts)
             by_length = {length_m(run.scenario): run.policy_fn for run in runs}
@@ -201,7 +201,7 @@ def load_run(folder: str | Path, file: str = "") -> Run:
 
 
 def _of_all(parts: Sequence[ObservationStats]) -> ObservationStats:
-    """Of inputs of which each part is as frequent."""
+    """Return the statistics of all inputs together, if each part is equally frequent."""
     mean, std, low, high = (np.stack([getattr(part, f.name) for part in parts]) for f in fields(ObservationStats))
     return ObservationStats(mean.mean(0), np.sqrt((std**2).mean(0) + mean.var(0)), low.min(0), high.max(0))
 
@@ -247,7 +247,7 @@ def _init_carry(run: Run, batch: tuple[int, ...]) -> tuple[np.ndarray, ...]:
 
 
 class RunPolicy:
-    """A run's policy with the interface of a bundle's: what `eval` flies."""
+    """A run's policy with the interface of a bundle's, for `eval`."""
 
     def __init__(self, run: Run) -> None:
         """Prepare the policy of a run; it is compiled once, for this state and for those of `with_state`."""
@@ -266,7 +266,7 @@ class RunPolicy:
         self._act = jax.jit(act)
 
     def with_state(self, state: TrainState) -> "RunPolicy":
-        """The policy of another state of the same run."""
+        """Return the policy of another state of this run."""
         other = copy.copy(self)
         other._learned = deployed(state), state.obs_stats
         return other

@@ -137,7 +137,7 @@ def check_roles(config: TrainConfig, env: Any) -> None:
 
 @dataclass(frozen=True)
 class UpdateLoop:
-    """What the loop over the updates needs."""
+    """Inputs of the loop over the updates."""
 
     config: TrainConfig
     env: Any

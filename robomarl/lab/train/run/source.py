@@ -1,4 +1,4 @@
-"""What made a run: the commit of the source and the packages' versions."""
+"""Origin of a run: the commit of the source and the packages' versions."""
 
 import subprocess
 from importlib.metadata import PackageNotFoundError, version

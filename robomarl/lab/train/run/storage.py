@@ -1,8 +1,8 @@
-"""How states are written and read back, so that a kill at any time leaves whole ones.
+"""Writing and reading of states, so that a kill at any time leaves whole ones.
 
-A file is written beside the old one, flushed to the disk and renamed. Seeds that train side by side have a file
-each, and a kill may come between two of them: there the state of before is kept as well, and a resumed run starts
-from the newest one that all seeds have.
+A file is written beside the old one, flushed to the disk and renamed. Seeds that train side by side
+have a file each, and a kill may come between two files: there the previous state is kept as well,
+and a resumed run starts from the newest state that all seeds have.
 """
 
 import json
@@ -87,7 +87,7 @@ def save_checkpoint(folder: Path, state: TrainState, keep_before: bool) -> None:
 
 
 def load_state(file: Path, config: TrainConfig, env: AgentsEnv) -> TrainState:
-    """Read what `save_state` wrote for the same configuration and environment.
+    """Read the state that `save_state` wrote for an equal configuration and environment.
 
     Raises:
         UserError: the file is damaged, or belongs to another configuration.
@@ -136,7 +136,8 @@ def read_about(file: Path) -> dict[str, Any]:
 
 
 def load_checkpoints(folders: Sequence[Path], config: TrainConfig, env: AgentsEnv) -> list[TrainState] | None:
-    """The newest states of the same step of all run folders; None where training was killed before there was one.
+    """Return the newest states of all run folders at one common step; None if training was killed before
+    there was one.
 
     Raises:
         UserError: the checkpoints of the seeds have no step in common.

@@ -35,10 +35,10 @@ class CommandConfig:
     """
 
     kind: Literal["acceleration_rates", "acceleration", "velocity", "thrust_rates"] = FLOWN
-    """Kind of command. acceleration_rates: acceleration in the world frame, with roll and pitch rate as feed-forward;
-    acceleration: as before without rates; velocity: in the world frame, an acceleration follows from the velocity
-    error; thrust_rates: collective thrust over mass, roll and pitch rate, and nothing levels the vehicle or accounts
-    for the cable.
+    """Kind of command. acceleration_rates: acceleration in the world frame, with roll and pitch rate as
+    feed-forward; acceleration: as before without rates; velocity: in the world frame, an acceleration follows
+    from the velocity error; thrust_rates: collective thrust over mass, roll and pitch rate, and nothing levels
+    the vehicle or accounts for the cable.
     """
     velocity_per_s: Positive = 3.0
     """velocity: acceleration over velocity error, within the vehicle's limits."""

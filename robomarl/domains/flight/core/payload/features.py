@@ -108,7 +108,9 @@ def load_turn(seen: Carried, rule: NeighbourRule) -> Vec3:
 
 @feature(XYZ, "m", "world", ("goal.pos_m", "goal.quat_wxyz", *_LOAD), of=carried)
 def point_error(seen: Carried, rule: NeighbourRule) -> Vec3:
-    """Vector from the robot's attachment point on the load to the position of that point when the load is at its goal."""
+    """Vector from the robot's attachment point on the load to the position of that point when the load is at its
+    goal.
+    """
     goal, point = seen.view.goal, components(seen.view.sensed.point_m)  # type: ignore[attr-defined]
     there = plus(components(goal.pos_m), _turned(_columns(components(goal.quat_wxyz)), point))
     return minus(there, seen.tied)

@@ -89,15 +89,15 @@ class LoadConfig:
     downwash_radius_m: Positive = 0.3
     """... falling with the distance d between thrust line and centre of mass as exp(-(d / this)^2)."""
     fallback: Literal["hold", "land"] = "hold"
-    """Fallback of the whole team in the field as soon as one robot holds, lands, or does not know the load's pose. No
-    robot brakes alone under a load.
+    """Fallback of the whole team in the field as soon as one robot holds, lands, or does not know the load's pose.
+    No robot brakes alone under a load.
     """
     follow_s: NonNegative = 0.0
     """Policies see how far their goal has gone over about this time and two, three and four times as long, and so how
     it moves; 0: they do not."""
     trim_s: NonNegative = 0.0
-    """Time constant [s] of the mean error of the robot's own point that policies observe. The mean shows effects that
-    the configuration does not know: centre of mass, cable lengths, wind. 0: not observed.
+    """Time constant [s] of the mean error of the robot's own point that policies observe. The mean shows effects
+    that the configuration does not know: centre of mass, cable lengths, wind. 0: not observed.
     """
     path: PathConfig | None = None
     """How the goal moves; by default it stays."""

@@ -20,8 +20,8 @@ LOGGED = {
     "supervisor.info": "H",
     **{f"acc.{name}": "f" for name in "xyz"},
 }
-"""Variables that can be logged: the compressed state estimate in mm, mm/s and mrad/s (the pitch rate of the firmware is
-negative), battery, supervisor, and the accelerometer in g.
+"""Variables that can be logged: the compressed state estimate in mm, mm/s and mrad/s (the pitch rate of the firmware
+is negative), battery, supervisor, and the accelerometer in g.
 """
 JUMP_MM = 1000.0
 

@@ -73,7 +73,9 @@ class CrazyflieTeam(DrivenTeam):
             peer.close()
 
     def reset(self, seed: int) -> None:
-        """Draw new places. Every vehicle was carried there and switched off and on; log blocks and parameters are kept."""
+        """Draw new places. Every vehicle was carried there and switched off and on; log blocks and parameters are
+        kept.
+        """
         self._memory, self._gains = mellinger_rest(self.scenario.count), MellingerGains()
         super().reset(seed)
         for peer in self.peers:

@@ -119,8 +119,8 @@ def _like(member: np.ndarray, weights: jax.Array) -> np.ndarray:
 
 
 def first_weights(rng: np.random.Generator) -> Residual:
-    """Return weights [MEMBERS, ...] with a push of 0: kernels are normal with a variance-preserving width, the last one
-    is 0.
+    """Return weights [MEMBERS, ...] with a push of 0: kernels are normal with a variance-preserving width, the last
+    one is 0.
     """
     encode, decide = ((3, WIDTH), (WIDTH, CODE)), ((OWN + CODE, WIDTH), (WIDTH, WIDTH), (WIDTH, 3))
     *first, last = (_layer(rng, *sizes) for sizes in decide)
@@ -182,8 +182,8 @@ def _seen(robot: RobotFit, kept: list[int], tracks: Sequence[RobotTrack], steps:
 
 
 def _whitened(robot: RobotFit, steps: int, gust_time_s: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the whitening matrix [2 n, 2 n] of a robot's errors, and the whitened response [2 n, n] to a push in each
-    decision.
+    """Return the whitening matrix [2 n, 2 n] of a robot's errors, and the whitened response [2 n, n] to a push in
+    each decision.
     """
     period_s, drag_per_s = float(np.median(robot.windows.period_s)), max(robot.model.drag_per_s(robot.fit.value), 0.0)
     whiten = Whitener(steps, period_s, gust_time_s, drag_per_s).whitening(robot.fit.noise)

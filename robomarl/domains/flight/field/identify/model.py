@@ -83,8 +83,8 @@ def fitted(scenario: FlightScenario) -> FittedModel:
 
 
 def drag_of(theta: np.ndarray) -> float:
-    """Return the drag [1/s] of a vehicle with these parameters. The drag force refers to the mass in the vehicle file,
-    for any true mass.
+    """Return the drag [1/s] of a vehicle with these parameters. The drag force refers to the mass in the vehicle
+    file, for any true mass.
     """
     return float(theta[NAMES.index("drag_per_s")] / theta[NAMES.index("mass_scale")])
 

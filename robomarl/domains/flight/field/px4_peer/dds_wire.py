@@ -180,8 +180,8 @@ class DdsWire:
         return {"accelerometer_m_s2": felt} if self.senses else None
 
     def _local(self, seen: Sensed) -> dict[str, Any]:
-        """Return the estimator's origin on a spherical Earth, for the few metres of a room: arcs along the meridian and
-        the parallel.
+        """Return the estimator's origin on a spherical Earth, for the few metres of a room: arcs along the meridian
+        and the parallel.
         """
         home, (north, east, down) = self._home, self.begins_m
         latitude = home.latitude_deg + math.degrees(north / EARTH_M)

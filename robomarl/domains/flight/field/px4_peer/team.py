@@ -14,9 +14,9 @@ from robomarl.domains.flight.field.px4_peer.vehicle import NONE, Px4Vehicle, Wis
 from robomarl.ros.io.messages import Estimate
 
 FAULTS = ("radio", "battery", "refuses", "jump", "reset", "unseen", "enu", "degrees", "mirrored", "pilot")
-"""Faults that can be injected: no packet passes; the battery is low; arming is refused; the estimate jumps by 1 m, is
-reset by 0.3 m (its counter says so), stops; it is published in ENU, with rates in degrees, left-handed; a pilot
-flies it.
+"""Faults that can be injected: no packet passes; the battery is low; arming is refused; the estimate jumps by 1 m,
+is reset by 0.3 m (its counter says so), stops; it is published in ENU, with rates in degrees, left-handed; a
+pilot flies it.
 """
 EVERY = 2
 """Steps from one turn of the position controller to the next: it is slower than those of attitude and rates."""
@@ -78,8 +78,8 @@ class Px4Peer:
         self.faults.discard("pilot")
 
     def step(self, now_s: float, own: Estimate, force_m_s2: np.ndarray) -> Wish | None:
-        """Receive messages, decide, send messages; return the set-point that is tracked now, None if motors idle or are
-        off.
+        """Receive messages, decide, send messages; return the set-point that is tracked now, None if motors idle or
+        are off.
         """
         commander, faults = self.vehicle.commander, self.faults
         commander.refuses, commander.battery_low = "refuses" in faults, "battery" in faults

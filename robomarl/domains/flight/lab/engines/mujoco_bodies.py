@@ -100,7 +100,9 @@ class MujocoBodies:
         return world._replace(body=RigidVehicle(*(tuple(c.astype(dtype) for c in part) for part in final)))
 
     def rotor_targets(self, world: World, body: RigidVehicle, substep: int) -> Vec4:
-        """Return the thrust [N] wanted by the low-level controllers in a sub-step: [E, N] of each of the four rotors."""
+        """Return the thrust [N] wanted by the low-level controllers in a sub-step: [E, N] of each of the four
+        rotors.
+        """
         *accel, yaw_rate = command_in_force(world, np.asarray(substep), self._scenario.substeps)
         return rotor_targets(self._scenario.vehicle_config, body.quat, body.omega, tuple(accel), yaw_rate)
 

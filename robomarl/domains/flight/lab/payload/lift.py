@@ -63,8 +63,8 @@ def observation(scenario: FlightScenario) -> ObservationSpec:
 
 
 def means_of(scenario: FlightScenario) -> tuple[ObservationField, ...]:
-    """Return the fields that carriers observe over time: the goal's motion, lasting effects of a lost teammate, and the
-    own point's error.
+    """Return the fields that carriers observe over time: the goal's motion, lasting effects of a lost teammate, and
+    the own point's error.
     """
     follow_s, trim_s = (scenario.load.follow_s, scenario.load.trim_s) if scenario.load else (0.0, 0.0)
     period_s = scenario.period_s
@@ -78,8 +78,9 @@ def thrown(scenario: FlightScenario) -> bool:
 
 
 LOST = (0.3, 4.0)
-"""Range of the time at which a vehicle is lost in imitation, over the time limit. One team in five loses a cable while
-it flies, and one in five a vehicle's motors; the remaining robots learn from it the scripted controller's response.
+"""Range of the time at which a vehicle is lost in imitation, over the time limit. One team in five loses a cable
+while it flies, and one in five a vehicle's motors; the remaining robots learn from it the scripted controller's
+response.
 """
 
 
@@ -230,8 +231,8 @@ def succeeded(scenario: FlightScenario, world: World) -> Array:
 
 
 def team_privileged(scenario: FlightScenario, world: World) -> Array:
-    """Return [..., P] for the critic: true load, vehicles, cables and goal, parameters that no robot observes, and time
-    left.
+    """Return [..., P] for the critic: true load, vehicles, cables and goal, parameters that no robot observes, and
+    time left.
     """
     load, xp = carried(world), namespace(world.goal_m)
     rigid = load.rigid

@@ -8,8 +8,8 @@ from robomarl.core.log import FlightLog
 from robomarl.core.types import GRAVITY_M_S2
 
 COLORS = np.array([(0.35, 0.60, 1.00), (0.20, 0.62, 0.28), (0.98, 0.72, 0.10), (0.90, 0.12, 0.10)])
-"""Colours of a cable that is slack, at half of the working tension, at the working tension, at twice this tension and
-above: linear in between.
+"""Colours of a cable that is slack, at half of the working tension, at the working tension, at twice this tension
+and above: linear in between.
 """
 AT = (0.0, 0.5, 1.0, 2.0)
 SLACK_N = 1e-3

@@ -1,5 +1,5 @@
-"""State that acts on a vehicle and that no robot observes, for the critic: without it a critic is blind for the 60 to
-100 ms between a command and its effect. Array-generic.
+"""State that acts on a vehicle and that no robot observes, for the critic: without it a critic is blind for the 60
+to 100 ms between a command and its effect. Array-generic.
 """
 
 from typing import Any

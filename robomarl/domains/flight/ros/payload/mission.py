@@ -19,8 +19,8 @@ class SetPoint:
     """One goal of the load."""
 
     at_s: NonNegative
-    """Time [s] since all robots became ACTIVE; the first set-point is published before, so that the robots can start at
-    all.
+    """Time [s] since all robots became ACTIVE; the first set-point is published before, so that the robots can start
+    at all.
     """
     pos_m: Vector3
     """Place of the load's own frame, world."""

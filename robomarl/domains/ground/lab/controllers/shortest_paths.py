@@ -20,7 +20,9 @@ FAR = 1e3
 
 
 class Ways:
-    """Shortest paths of one scenario. Obstacles other than boxes along the axes count as the boxes that enclose them."""
+    """Shortest paths of one scenario. Obstacles other than boxes along the axes count as the boxes that enclose
+    them.
+    """
 
     def __init__(self, scenario: Any) -> None:
         """Take the obstacles, the vehicle's radius and its clearance."""

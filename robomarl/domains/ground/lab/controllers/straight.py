@@ -22,7 +22,9 @@ AWAY_M = 0.25
 
 
 class StraightLaw:
-    """Controller: (offset to the goal, motion of the robot) -> acceleration and yaw rate, as `waypoint` defines them."""
+    """Controller: (offset to the goal, motion of the robot) -> acceleration and yaw rate, as `waypoint` defines
+    them.
+    """
 
     count = 4
     reads: tuple[str, ...] = ("goal_offset",)
@@ -54,8 +56,8 @@ class StraightLaw:
 
 
 class AroundLaw(StraightLaw):
-    """Controller along the shortest path around the obstacles, so that a robot that was pushed aside finds back into a
-    lane; a robot at its goal makes room for teammates that want past.
+    """Controller along the shortest path around the obstacles, so that a robot that was pushed aside finds back into
+    a lane; a robot at its goal makes room for teammates that want past.
     """
 
     reads = ("goal_in_plane", "place", "mates_in_plane")

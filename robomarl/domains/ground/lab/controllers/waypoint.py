@@ -17,7 +17,8 @@ from robomarl.core.view import LocalView
 POSITION_PER_S = 1.5
 """Wanted speed over distance."""
 VELOCITY_PER_S = 4.0
-"""Wanted acceleration over velocity error; within a command's delay of 0.1 s it corrects less than half of the error.
+"""Wanted acceleration over velocity error; within a command's delay of 0.1 s it corrects less than half of the
+error.
 """
 CRUISE_SHARE = 0.95
 """Share of the vehicle's speed limit that it drives at."""

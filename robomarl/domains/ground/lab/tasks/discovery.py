@@ -36,8 +36,8 @@ COUNT = THINGS["discovery"]
 LANDMARK_GRID = (3.0, 1.8, 0.5)
 """Width, height and spacing of the cells that landmarks are in [m]."""
 LANE_M, EDGE_M = 0.36, 0.3
-"""Lane [m] of sensing robots along their half, near enough to the middle to see it, and its distance [m] from the ends,
-in the script.
+"""Lane [m] of sensing robots along their half, near enough to the middle to see it, and its distance [m] from the
+ends, in the script.
 """
 FIRST_S, SWEEP_S = 17.0, 26.0
 """Time [s] of the first drive, to the left end, after which the robot goes to the right, and time [s] of each drive

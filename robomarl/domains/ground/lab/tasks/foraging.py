@@ -34,8 +34,8 @@ COUNT = THINGS["foraging"]
 REACH_M = 0.3
 """Robots this near to a resource take part."""
 BEHIND_M, RING_M, SIDE_RAD, EDGE_M = 0.2, 0.26, 1.1, 0.15
-"""Parts of the script: distance [m] from a resource to the first robot and to the rest, their angle [rad] from the way
-to the arena's middle, and distance [m] of all robots from its edge.
+"""Parts of the script: distance [m] from a resource to the first robot and to the rest, their angle [rad] from the
+way to the arena's middle, and distance [m] of all robots from its edge.
 """
 
 

@@ -16,8 +16,8 @@ from robomarl.lab.sim.model import TeamWorld
 NEAR_M = 0.1
 """Distance [m] at which half of the reward for being near is left."""
 ROOM_M = 0.44
-"""Distance [m] within which teammates make a robot at its goal back off, in the script. Goals are 0.5 m apart, so only
-a teammate that wants past comes this near.
+"""Distance [m] within which teammates make a robot at its goal back off, in the script. Goals are 0.5 m apart, so
+only a teammate that wants past comes this near.
 """
 
 
@@ -51,8 +51,8 @@ def arrived(scenario: Any, world: TeamWorld) -> Array:
 
 
 def target(scenario: Any, view: LocalView) -> Array:
-    """Return the goals; a robot at its goal backs off from teammates that come near: they want past, and goals beside
-    each other are a wall to them.
+    """Return the goals; a robot at its goal backs off from teammates that come near: they want past, and goals
+    beside each other are a wall to them.
     """
     own, goal = view.own.pos_m[..., :2], view.goal.pos_m[..., :2]
     return goal + backed_off(goal - own, view.heard.pos_m[..., :2] - own[..., None, :], view.heard.mask, ROOM_M)

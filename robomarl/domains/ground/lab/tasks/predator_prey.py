@@ -35,7 +35,8 @@ STEPS_M = (0.05, 0.3)
 INSIDE_M = 0.1
 """The prey stays this far from the arena's edges."""
 CAGE_M = ((0.17, 0.06), (0.3, 0.3), (0.05, 0.33))
-"""Final places [m] of the robots in the script, off the corner, along x and y: no jump from there is farther from them.
+"""Final places [m] of the robots in the script, off the corner, along x and y: no jump from there is farther from
+them.
 """
 CLOSING_M = 0.25
 """Distance [m] by which a robot may be nearer to the corner than the farthest robot, at most, in the script."""

@@ -93,7 +93,9 @@ def begin(scenario: Any, draws: Array) -> Beginning:
 
 
 def _drawn(draws: Array, kept: Array, count: int) -> Array:
-    """Return [..., 6] bool: the kept ones, and further ones by the least of [..., >= 6] draws until there are `count`."""
+    """Return [..., 6] bool: the kept ones, and further ones by the least of [..., >= 6] draws until there are
+    `count`.
+    """
     xp = namespace(draws)
     order = xp.argsort(xp.where(kept, -1.0, draws[..., :COUNT]), axis=-1)
     return xp.argsort(order, axis=-1) < count
@@ -169,8 +171,8 @@ def published(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, A
 
 
 def shaping(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
-    """Return progress to the next place, standing there, and the right shelf taken or set down (the wrong one costs as
-    much).
+    """Return progress to the next place, standing there, and the right shelf taken or set down (the wrong one costs
+    as much).
     """
     xp, task, load = namespace(before.pos_m), before.own.task, carried(before.own.task)
     useful = kinds(task)[..., None, :] == xp.where(load > 0, EMPTY, REQUESTED)[..., None]

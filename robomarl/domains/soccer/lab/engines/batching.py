@@ -1,4 +1,6 @@
-"""Tables of robots, taken apart and put together again, and the sub-step parts that all engines share. Array-generic."""
+"""Tables of robots, taken apart and put together again, and the sub-step parts that all engines share.
+Array-generic.
+"""
 
 from collections.abc import Sequence
 from typing import Any

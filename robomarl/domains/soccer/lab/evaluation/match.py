@@ -24,8 +24,8 @@ class Player(Protocol):
     name: str
 
     def plan(self, carry: Any) -> Plan | None:
-        """Return the plans [..., 3] each that its filters committed to at the decision that left this memory; None: it
-        has none.
+        """Return the plans [..., 3] each that its filters committed to at the decision that left this memory; None:
+        it has none.
         """
         ...
 

@@ -8,8 +8,8 @@ from robomarl.domains.soccer.core.opponent_memory import boards_of
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 
 NEAR_M = 0.4
-"""Distance [m] for which a sighting's errors are added to the separation from opponents. Farther off errors are larger,
-by less than a tenth of the distance: a robot that comes nearer sees its error in time.
+"""Distance [m] for which a sighting's errors are added to the separation from opponents. Farther off errors are
+larger, by less than a tenth of the distance: a robot that comes nearer sees its error in time.
 """
 MAX_AGE_S = 0.3
 """Age [s] of a sighting from which an opponent may have got so far that its constraint says little."""

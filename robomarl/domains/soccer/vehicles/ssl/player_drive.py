@@ -22,8 +22,8 @@ LEAD = TwistLead(vel_m_s=0.3)
 REMEMBERED = 64
 """Estimates that a command may go on from, and twists that were told."""
 TURNS_RAD_S, ANSWER_S, ANSWERS = 1.0, 1.0, 0.2
-"""Yaw rate [rad/s], time in all [s] and fraction: a robot that is commanded to turn this fast for this time, and turns
-by a smaller fraction of the command, does not obey.
+"""Yaw rate [rad/s], time in all [s] and fraction: a robot that is commanded to turn this fast for this time, and
+turns by a smaller fraction of the command, does not obey.
 """
 LAG_S = 0.1
 """How slowly it may follow a yaw rate: policies that see noise ask for another one each time."""

@@ -151,8 +151,8 @@ class VisionTracks:
         return self.ball.take([self._place(ball) for ball in sure], stamp_s)
 
     def _its_camera(self, thing: Any, camera: int, stamp_s: float) -> bool:
-        """Return True if this camera is used for the thing: where fields of view overlap, two cameras see it a little
-        apart.
+        """Return True if this camera is used for the thing: where fields of view overlap, two cameras see it a
+        little apart.
         """
         own, at_s = self._camera.get(thing, (camera, stamp_s))
         if camera != own and 0 <= stamp_s - at_s < TAKES_OVER_S:

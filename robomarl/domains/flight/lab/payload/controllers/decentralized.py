@@ -36,8 +36,8 @@ class Gains(NamedTuple):
     position_near_per_s: Array | float = 1.5
     """Wanted speed over distance to the place, under a cable of 1 m, when the own point is where it should be ..."""
     position_far_per_s: Array | float = 1.5
-    """... and when it is far from there. Shorter cables swing faster, and the gains grow with that frequency, but less
-    than the pendulum's, because motors and delay do not change.
+    """... and when it is far from there. Shorter cables swing faster, and the gains grow with it, but less than the
+    pendulum's frequency, because motors and delay do not change.
     """
     velocity_near_per_s: Array | float = 3.0
     """Wanted acceleration over velocity error, near ..."""
@@ -190,8 +190,8 @@ class PlaceLaw:
         return g.goal_lean_s2 * accel, speed + g.goal_lean_s2 * jerk, g.goal_accel * (accel + g.goal_lead_s * jerk)
 
     def _lean(self, obs: Array, arm: Array) -> tuple[Array, Array]:
-        """Return the lean of the own cable, 0 to 1, and the displacement of the place by it; `arm` goes from the load
-        to the place.
+        """Return the lean of the own cable, 0 to 1, and the displacement of the place by it; `arm` goes from the
+        load to the place.
         """
         if not self._remembers:
             return obs[..., :1] * 0, obs[..., :3] * 0
@@ -213,7 +213,8 @@ class PlaceLaw:
 
 
 _PARTS = ((0, 3), (3, 6), (6, 15), (15, 18), (18, 21), (21, 24), (24, 33), (33, 39))
-"""Slices in which `PlaceLaw.act` finds its inputs, except the own point's error and the goal's motion, which come last.
+"""Slices in which `PlaceLaw.act` finds its inputs, except the own point's error and the goal's motion, which come
+last.
 """
 
 

@@ -28,8 +28,8 @@ class CableRig:
     point_m: np.ndarray
     """[N, 3] where the cables are tied to the load, load frame."""
     reach_m: float
-    """Distance [m] from there to the vehicle's centre: the cable, stretched by its working tension, and the distance of
-    its end below the centre.
+    """Distance [m] from there to the vehicle's centre: the cable, stretched by its working tension, and the distance
+    of its end below the centre.
     """
 
     @property
