@@ -1,13 +1,19 @@
-"""`AdapterNode`: a lifecycle node that ticks, between robots' vehicles or sensors and their policy nodes.
+"""`AdapterNode`: a lifecycle node that ticks, between robots' vehicles or sensors and their policy
+nodes.
 
-- configure: it hears and says what it is for, ticks, and tells `/diagnostics` once a second; vehicles are told nothing.
-- activate and deactivate: whether what it is told counts.
+- configure: it subscribes, publishes, ticks, and reports to `/diagnostics` once a second; it sends
+  vehicles nothing.
+- activate and deactivate: commands that it receives count, or do not.
 """
 
 import threading
-from typing import Any
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Generic, Protocol, TypeVar
 
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.node import Node
+from std_srvs.srv import Trigger
 
 from robomarl.core.config import UserError
 from robomarl.ros import status_messages, topics
@@ -22,12 +28,30 @@ from robomarl.ros.timing.rate_timer import Beat, Ticker
 from robomarl.ros.timing.steady import steady_now_s
 
 
-class AdapterNode(LifecycleNode):
+class AdapterSettings(Protocol):
+    """Parameters that all adapters have."""
+
+    @property
+    def autostart(self) -> bool:
+        """Configure and activate by itself."""
+        ...
+
+    @property
+    def base(self) -> str:
+        """Namespace of the team."""
+        ...
+
+
+S = TypeVar("S", bound=AdapterSettings)
+"""The parameters of an adapter."""
+
+
+class AdapterNode(LifecycleNode, Generic[S]):
     """For all robots of a team, or one."""
 
     tick_s = 0.01
 
-    def __init__(self, name: str, settings: type) -> None:
+    def __init__(self, name: str, settings: type[S]) -> None:
         """Declare the parameters, fields of `settings`; an adapter's own constructor ends with `begin`."""
         super().__init__(name)
         self._settings_type = settings
@@ -35,17 +59,18 @@ class AdapterNode(LifecycleNode):
         self.failed, self._active, self._ticker = False, False, None
         self.pressed = False  # the E-stop: an adapter that is configured again has not forgotten it
         self._lock = threading.Lock()
+        self._noted: dict[str, str] = {}
 
-    def prepare(self, settings: Any) -> None:
-        """Before the first tick.
+    def prepare(self, settings: S) -> None:
+        """Prepare the node before its first tick.
 
         Raises:
-            UserError: a setting is wrong, or what it needs is not installed.
+            UserError: a setting is wrong, or a needed package is not installed.
         """
         raise NotImplementedError
 
     def tick(self) -> None:
-        """Every `tick_s`, from configure on; never at the same time as another."""
+        """Run one tick: every `tick_s`, from configure on, and never two at a time."""
         raise NotImplementedError
 
     def entries(self) -> list[DiagnosticEntry]:
@@ -53,7 +78,7 @@ class AdapterNode(LifecycleNode):
         raise NotImplementedError
 
     def begin(self) -> None:
-        """With `autostart`, configure and activate."""
+        """Configure and activate, if `autostart` is set."""
         if read(self, self._settings_type).autostart:
             if self.trigger_configure() is not TransitionCallbackReturn.SUCCESS:
                 raise UserError(f"{self.get_name()} was not configured; its log says why.")
@@ -73,7 +98,7 @@ class AdapterNode(LifecycleNode):
         return TransitionCallbackReturn.SUCCESS
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """From now on what it is told counts."""
+        """Let received commands count from now on."""
         self._active = True
         return super().on_activate(state)
 
@@ -91,6 +116,17 @@ class AdapterNode(LifecycleNode):
         self.destroy_timer(self._reports)
         return True
 
+    def note(self, robot: str, state: str, why: str, grave: bool = False) -> None:
+        """Log the state of a robot's vehicle when it changes; as an error if it is grave."""
+        if self._noted.get(robot) == state:
+            return
+        self._noted[robot] = state
+        text = f"{robot}: {state}" + (f": {why}" if why else "")
+        if grave:
+            self.get_logger().error(text)
+        else:
+            self.get_logger().info(text)
+
     def _tick(self, beat: Beat) -> None:
         with self._lock:
             self.tick()
@@ -101,11 +137,29 @@ class AdapterNode(LifecycleNode):
         self._said_how.publish(status_messages.diagnostics_from(entries, now_s(self)))
 
     def _died(self, error: BaseException) -> None:
-        """A tick raised what nobody expected: the process ends, and the vehicles' own time-outs act."""
+        """End the process after an unexpected error in a tick: the vehicles' own time-outs then act."""
         if self.context.ok():
             self.get_logger().fatal(f"the adapter failed: {told(error)}")
             self.failed = True
             self.context.try_shutdown()
+
+
+def offer_orders(node: Node, vehicle: str, orders: Mapping[str, Callable[[], None]]) -> None:
+    """Offer a service for each order to a vehicle.
+
+    Args:
+        node: has the services.
+        vehicle: namespace of the team, and the robot's name below it.
+        orders: function that carries out each order, by the service's last name.
+    """
+
+    def answer(act: Callable[[], None], request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        act()
+        response.success = True
+        return response
+
+    for name, act in orders.items():
+        node.create_service(Trigger, f"{vehicle}/vehicle/{name}", partial(answer, act))
 
 
 class EStop:

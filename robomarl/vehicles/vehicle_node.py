@@ -1,18 +1,19 @@
-"""`VehicleNode`: a lifecycle node that flies vehicles for their policy nodes, whatever the vehicles' messages.
+"""`VehicleNode`: a lifecycle node that flies vehicles, with any kind of messages, for their policy
+nodes.
 
 - configure: open all links; from then on the vehicles' estimates are `NAME/odometry`.
 - activate: `NAME/command` goes to the vehicle, through the guard (`robomarl.vehicles.guard`).
 - deactivate: vehicles in the air land. Services `NAME/vehicle/kill` and `NAME/vehicle/reset`.
 
-A vehicle that is not fit (battery, link, firmware, its own checks) has no odometry on the ground: its robot does not
-become READY. So has one that two adapters fly.
+A vehicle that is not fit (battery, link, firmware, its own checks) has no odometry on the ground:
+its robot does not become READY. A vehicle that two adapters fly is not fit either.
 """
 
+from collections.abc import Callable
 from functools import partial
-from typing import Any, Protocol
+from typing import Generic, Protocol
 
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
-from std_srvs.srv import Trigger
 
 from robomarl.core.config import UserError
 from robomarl.ros import topics
@@ -22,7 +23,7 @@ from robomarl.ros.io.fast_messages import OdometryWriter
 from robomarl.ros.io.node_base import now_s, publisher
 from robomarl.ros.robot.health import ERROR, OK, WARN, DiagnosticEntry
 from robomarl.ros.timing.steady import Absence, steady_now_s
-from robomarl.vehicles.adapter_node import AdapterNode, EStop
+from robomarl.vehicles.adapter_node import AdapterNode, EStop, S, offer_orders
 from robomarl.vehicles.guard_terms import AIRBORNE, GuardState, GuardStatus
 from robomarl.vehicles.guarded import GuardedVehicle, TickInput, VehicleLink
 from robomarl.vehicles.samples import StateSample
@@ -34,7 +35,7 @@ FLOWN = topics.command_columns()
 
 
 class OpenLink(VehicleLink, Protocol):
-    """What the node needs of a link besides."""
+    """Further interface of a link that the node needs."""
 
     @property
     def problem(self) -> str:
@@ -63,8 +64,7 @@ class VehicleSeat:
         self._opened_s = -OPEN_S
         self.orders: set[str] = set()
         self.rival = ""
-        for order in ("kill", "reset"):
-            node.create_service(Trigger, f"{base}/{name}/vehicle/{order}", partial(self._on_order, order))
+        offer_orders(node, f"{base}/{name}", {order: partial(self.orders.add, order) for order in ("kill", "reset")})
 
     def tick(self, active: bool, pressed: bool) -> GuardStatus:
         """Hear, decide, send, tell."""
@@ -73,7 +73,8 @@ class VehicleSeat:
         if self.link.problem and clock_s - self._opened_s >= OPEN_S:
             self._opened_s = clock_s
             self.link.open()
-        orders, self.orders = self.orders, set()
+        orders = self.orders.copy()
+        self.orders -= orders  # the services add to this set
         command, waited_s = None, 0.0
         for (sent, _), info in self._commands.take():
             command, waited_s = sent[FLOWN], self._absence.waited_s(info)
@@ -88,7 +89,7 @@ class VehicleSeat:
         return status
 
     def look_around(self) -> None:
-        """Who else says where this robot is: a second adapter."""
+        """Note another publisher of this robot's odometry: a second adapter."""
         found = self._node.get_publishers_info_by_topic(self._odometry.topic_name)
         ours = f"{self._node.get_namespace().rstrip('/')}/{self._node.get_name()}"
         names = [f"{info.node_namespace.rstrip('/')}/{info.node_name}" for info in found]
@@ -105,33 +106,27 @@ class VehicleSeat:
         values |= {"track": self.flight.track.unexplained} if self.flight.track.unexplained else {}
         return DiagnosticEntry(f"{self.name}/{self._kind}", level, f"{guard.state.name}: {why or 'ok'}", values)
 
-    def _on_order(self, order: str, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        self.orders.add(order)
-        response.success = True
-        return response
 
-
-class VehicleNode(AdapterNode):
+class VehicleNode(AdapterNode[S], Generic[S]):
     """All vehicles of one link or radio."""
 
-    def __init__(self, name: str, settings: type) -> None:
-        """Declare the parameters; with `autostart` go on at once."""
+    def __init__(self, name: str, settings: type[S], seats: Callable[["VehicleNode[S]", S], list[VehicleSeat]]) -> None:
+        """Declare the parameters; with `autostart` go on at once.
+
+        Args:
+            name: name of the node.
+            settings: its parameters.
+            seats: (node, settings) -> one seat for each vehicle, its link not open yet; raises `UserError`
+                if a setting is wrong, or the software that speaks to the vehicle is not installed.
+        """
         super().__init__(name, settings)
+        self._make_seats = seats
         self._seats: list[VehicleSeat] = []
-        self._told: dict[str, GuardState] = {}
         self.begin()
 
-    def seats(self, settings: Any) -> list[VehicleSeat]:
-        """One for each vehicle, its link not open yet.
-
-        Raises:
-            UserError: a setting is wrong, or what speaks to the vehicle is not installed.
-        """
-        raise NotImplementedError
-
-    def prepare(self, settings: Any) -> None:
+    def prepare(self, settings: S) -> None:
         """Open the links; no vehicle is told to move. Deactivated, the guards hold, and land."""
-        self._seats = self.seats(settings)
+        self._seats = self._make_seats(self, settings)
         self._estop = EStop(self, settings.base)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -157,23 +152,14 @@ class VehicleNode(AdapterNode):
         """Commands to the vehicles through their guards."""
         pressed = self._estop.is_pressed()
         for seat in self._seats:
-            self._note(seat.name, seat.tick(self._active, pressed))
+            status = seat.tick(self._active, pressed)
+            self.note(seat.name, status.state.name, status.why, status.state is GuardState.KILLED)
 
     def entries(self) -> list[DiagnosticEntry]:
         """How each vehicle is."""
         for seat in self._seats:
             seat.look_around()
         return [seat.entry() for seat in self._seats]
-
-    def _note(self, name: str, status: GuardStatus) -> None:
-        if self._told.get(name) is status.state:
-            return
-        self._told[name] = status.state
-        text = f"{name}: {status.state.name}" + (f": {status.why}" if status.why else "")
-        if status.state is GuardState.KILLED:
-            self.get_logger().error(text)
-        else:
-            self.get_logger().info(text)
 
 
 def checked(node: str, key: str, value: str, allowed: tuple[str, ...]) -> None:

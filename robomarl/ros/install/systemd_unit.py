@@ -1,4 +1,4 @@
-"""The script and the systemd unit that start a robot's policy node: from the same plan as `up` and the launch files."""
+"""Script and systemd unit that start a robot's policy node, from the plan that `up` and the launch files use too."""
 
 import re
 import shlex
@@ -19,15 +19,15 @@ _USER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*[$]?")
 
 @dataclass(frozen=True)
 class Network:
-    """What robots are told of the network that they are on."""
+    """Network settings for the robots' nodes."""
 
     domain_id: int | None = None
-    """ROS domain; None: whatever the robot's environment says."""
+    """ROS domain; None: the domain in the robot's environment."""
     keystore: Keystore | None = None
     """The operator's, with the enclaves of the team; None: an open network."""
 
     def files(self, robot: str) -> dict[str, bytes]:
-        """The robot's share of the keystore by path in its folder: its own enclaves, and nobody's who signs."""
+        """Return the robot's part of the keystore by path in its folder: its own enclaves, and no signing key."""
         if self.keystore is None:
             return {}
         found = self.keystore.files([f"/{robot}/policy_node", f"/{robot}/{VEHICLE}"])
@@ -35,15 +35,15 @@ class Network:
 
 
 def start_script(fleet: Fleet, robot: RobotConfig, network: Network = Network()) -> str:  # noqa: B008
-    """A shell script that becomes the policy node, with ROS 2 from wherever the robot has it.
+    """Return a shell script that becomes the policy node, with the ROS 2 that is installed on the robot.
 
     Args:
         fleet: the team.
-        robot: with its absolute folder, as it is on the robot.
+        robot: the robot, with its absolute folder on the robot.
         network: domain and enclaves.
     """
     spec = _spec(fleet, robot, network)
-    words = ["-m", "robomarl.ros.environment_check.start", spec.module, *spec.arguments()]
+    words = ["-m", "robomarl.ros.environment_check.start", *spec.command()]
     lines = [
         "#!/bin/bash",
         "# Made by `robomarl fleet setup`. Starts the node; it moves nothing before it is activated.",
@@ -59,10 +59,11 @@ def start_script(fleet: Fleet, robot: RobotConfig, network: Network = Network())
 
 
 def unit_file(fleet: Fleet, robot: RobotConfig, user: str) -> str:
-    """The systemd unit around `start_script`; whoever wants it at every start of the robot enables it.
+    """Return the systemd unit around `start_script`; the operator enables it to start the node at every
+    boot.
 
     Raises:
-        UserError: folder or user, which the robot itself named, are none.
+        UserError: the folder or the user name that the robot reported is not valid.
     """
     if not FOLDER.fullmatch(robot.folder):
         raise UserError(f"{robot.name}: says that its folder is {robot.folder!r}, which is no plain path; move it.")

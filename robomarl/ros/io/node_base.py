@@ -1,4 +1,4 @@
-"""What all nodes share: publishers and mailboxes from the topic table, and the life of a process."""
+"""Common parts of all nodes: publishers and mailboxes from the topic table, and the life of a process."""
 
 import ctypes
 import gc
@@ -40,7 +40,7 @@ def publisher(node: Node, topic: Topic, name: str) -> Publisher:
 
 
 def now_s(node: Node) -> float:
-    """The node's clock [s]: what message stamps are made of."""
+    """Return the time [s] of the node's clock, which stamps messages."""
     return Stamp.of(*divmod(node.get_clock().now().nanoseconds, SECOND_NS))
 
 
@@ -55,7 +55,7 @@ def spin(node: Node) -> None:
 
 
 def serve(executor: SingleThreadedExecutor, node: Node, timeout_s: float | None = None) -> None:
-    """Let rclpy's executor do one thing; what fails in it is logged and left out, and the node goes on."""
+    """Let rclpy's executor do one thing; an error in it is logged and left out, and the node goes on."""
     try:
         executor.spin_once(timeout_sec=timeout_s)
     except (KeyboardInterrupt, ExternalShutdownException):
@@ -66,7 +66,11 @@ def serve(executor: SingleThreadedExecutor, node: Node, timeout_s: float | None 
 
 
 def run_node(
-    make: Callable[[], Any], args: list[str] | None = None, urgent: bool = False, run: Callable[[Any], None] = spin
+    make: Callable[[], Any],
+    args: list[str] | None = None,
+    urgent: bool = False,
+    run: Callable[[Any], None] = spin,
+    name: str = "",
 ) -> int:
     """Spin a node until it is told to stop; returns the exit status.
 
@@ -75,6 +79,7 @@ def run_node(
         args: command line; by default the process's own.
         urgent: go before other programs of this machine, where the system allows that.
         run: serves the node until it is told to stop.
+        name: of the node in errors; "": that of `make`.
     """
     node, begun = None, False
     try:
@@ -95,11 +100,11 @@ def run_node(
         if begun and not rclpy.ok():  # what ended it was said before, and this comes of that
             _end_in_silence()
         else:
-            _tell(error, getattr(make, "__name__", "node"))
+            _tell(error, name or getattr(make, "__name__", "node"))
         return 1
     finally:
         with suppress(ValueError):  # not in the main thread
-            signal.signal(signal.SIGINT, signal.SIG_IGN)  # pressed twice, or sent by a shell and a launcher: it ends now
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # pressed twice, or by a shell and a launcher: it ends now
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()
@@ -107,12 +112,12 @@ def run_node(
 
 
 def _end_in_silence() -> None:
-    """Let what Ctrl-C left half built, such as an executor of rclpy, be freed without a word of its destructor."""
+    """Silence destructors, so that objects left half built by Ctrl-C, such as an executor of rclpy, print nothing."""
     sys.unraisablehook = lambda _: None
 
 
 def _tell(error: Exception, name: str) -> None:
-    """Say in a sentence what ended a node."""
+    """Print in a sentence why a node ended."""
     if isinstance(error, ParameterException):
         print(f"{name}: {error}; mend the parameter.", file=sys.stderr)
     elif isinstance(error, UserError):
@@ -122,10 +127,11 @@ def _tell(error: Exception, name: str) -> None:
 
 
 def secured(make: Callable[[], Any]) -> Any:
-    """What `make` makes: a context, a node.
+    """Return the result of `make`: a context, a node.
 
     Raises:
-        UserError: ROS refuses, in words of its own; with security enforced, because the middleware has none.
+        UserError: ROS fails, with the reason in its own words; with security enforced, because the
+            middleware has none.
     """
     try:
         return make()
@@ -137,7 +143,9 @@ def secured(make: Callable[[], Any]) -> Any:
 
 
 def tidy_memory() -> None:
-    """After loading: what is there stays, and what was needed only to load goes back to the system (glibc)."""
+    """Clean up after loading: freeze present objects, and return memory that only loading needed to the system
+    (glibc).
+    """
     gc.collect()
     gc.freeze()  # the collector need not look at it within a tick
     with suppress(OSError, AttributeError):

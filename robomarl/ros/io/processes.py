@@ -30,10 +30,10 @@ class Process:
     """One node that runs."""
 
     def __init__(self, spec: NodeSpec, environment: dict[str, str], relay: Relay) -> None:
-        """Start it.
+        """Start the process.
 
         Args:
-            spec: what.
+            spec: node to start.
             environment: the whole environment.
             relay: gets every line that it prints.
         """
@@ -42,7 +42,7 @@ class Process:
         self.tail: list[str] = []
         # A session of its own: Ctrl-C reaches the parent only, which then stops everything in order.
         self.popen = subprocess.Popen(
-            [sys.executable, "-m", spec.module, *spec.arguments()],
+            [sys.executable, "-m", *spec.command()],
             env={**environment, **spec.environment, PARENT_ENV: str(os.getpid())},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -85,7 +85,7 @@ class Interrupts:
     def __init__(self) -> None:
         """Nothing has been pressed."""
         self.ending = self.hurry = False
-        """Whether the end has begun, and whether Ctrl-C was pressed since then."""
+        """`ending`: True if the end has begun. `hurry`: True if Ctrl-C was pressed since then."""
         self._before: Any = None
 
     def begin(self) -> None:
@@ -124,14 +124,14 @@ class Processes:
             self.running[spec.full_name] = Process(spec, environment, self._relay)
 
     def dead(self) -> list[str]:
-        """Names of nodes that have ended although nobody stopped them."""
+        """Return the names of nodes that have ended without being stopped."""
         return [name for name, process in self.running.items() if process.exit_status is not None]
 
     def check(self) -> None:
-        """Look whether all are alive.
+        """Check that all nodes are alive.
 
         Raises:
-            UserError: one is not; says what it printed last.
+            UserError: one has ended; gives the reason that it printed.
         """
         for name in [n for n in self.dead() if not self.running[n].spec.respawn] or self.dead():
             process = self.running[name]
@@ -139,10 +139,11 @@ class Processes:
             raise UserError(f"{name} ended with status {process.exit_status}: {process.last_words()}")
 
     def revive(self, environment: dict[str, str]) -> list[NodeSpec]:
-        """Start again what has ended by itself and is to be, each when it is its time; returns what was started now.
+        """Restart each node that ended by itself and is to be respawned, after its delay; return those started
+        now.
 
         Raises:
-            UserError: another one has ended.
+            UserError: another node has ended.
         """
         if not all(self.running[name].spec.respawn for name in self.dead()):
             self.check()
@@ -163,7 +164,7 @@ class Processes:
         process.popen.wait()
 
     def stop(self) -> None:
-        """End all, ever less gently; returns when they are gone. Ctrl-C kills what is left."""
+        """End all nodes, by ever harder signals; return when they are gone. Ctrl-C kills those that are left."""
         self._interrupts.ending = True
         for how, patience_s in _STOPS:
             left = [p for p in self.running.values() if p.exit_status is None]
@@ -190,7 +191,7 @@ class Processes:
 
 
 def child_environment(plan_environment: dict[str, str]) -> dict[str, str]:
-    """The parent's environment with the plan's on top; children import the same robomarl, wherever it is."""
+    """Return the parent's environment with the plan's on top; children import the parent's robomarl, wherever it is."""
     package = str(Path(robomarl.__file__).parents[1])
     path = [package, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     return {**os.environ, **plan_environment, "PYTHONPATH": os.pathsep.join(path), "PYTHONUNBUFFERED": "1"}

@@ -1,6 +1,7 @@
-"""The fleet plan: fleet file, bundle and options become a list of nodes. No ROS here.
+"""Fleet plan: fleet file, bundle and options become a list of nodes. No ROS here.
 
-`robomarl up`, the launch file and the tests all start what this says, so that they start the same.
+`robomarl up`, the launch file and the tests all start the nodes of this plan, so that they all
+start alike.
 """
 
 import json
@@ -36,14 +37,14 @@ from robomarl.ros.topics import GOAL, graph_of
 from robomarl.ros.vehicle_topics.crazyflie_uris import check_uris
 
 NODES, VEHICLES = "robomarl.ros", "robomarl.vehicles"
-_MAVLINK = ("mavlink_node", f"{VEHICLES}.mavlink.node", MavlinkSettings)
+_MAVLINK = ("mavlink_node", f"{VEHICLES}.nodes mavlink_node", MavlinkSettings)
 ADAPTERS = {
-    "crazyflie": ("crazyflie_node", f"{VEHICLES}.crazyflie.node", CrazyflieSettings),
-    "crazyswarm": ("crazyswarm_node", f"{VEHICLES}.crazyswarm.node", CrazyswarmSettings),
+    "crazyflie": ("crazyflie_node", f"{VEHICLES}.nodes crazyflie_node", CrazyflieSettings),
+    "crazyswarm": ("crazyswarm_node", f"{VEHICLES}.nodes crazyswarm_node", CrazyswarmSettings),
     "px4": _MAVLINK,
     "ardupilot": _MAVLINK,
-    "mavros": ("mavros_adapter_node", f"{VEHICLES}.mavros.node", MavrosSettings),
-    "px4_dds": ("px4_dds_node", f"{VEHICLES}.px4_dds.node", Px4DdsSettings),
+    "mavros": ("mavros_adapter_node", f"{VEHICLES}.nodes mavros_adapter_node", MavrosSettings),
+    "px4_dds": ("px4_dds_node", f"{VEHICLES}.nodes px4_dds_node", Px4DdsSettings),
     "base": ("base_node", f"{VEHICLES}.base.node", BaseSettings),
 }
 """Script, module and parameters of each adapter's node."""
@@ -81,10 +82,10 @@ def plan_fleet(fleet: Fleet, options: PlanOptions = PlanOptions()) -> list[NodeS
 
 
 def domain_of_fleet(fleet: Fleet) -> Onboard:
-    """What the fleet's scenario says that its robots are.
+    """Return the domain of the fleet's scenario.
 
     Raises:
-        UserError: the fleet is not what its scenario is for.
+        UserError: the fleet does not fit its scenario.
     """
     content = scenario_content(fleet.scenario)
     domain = onboard_of(content)
@@ -141,7 +142,7 @@ def _policy(fleet: Fleet, robot: RobotConfig, names: tuple[str, ...], base: str,
 
 
 def _seat(fleet: Fleet, robot: RobotConfig, names: tuple[str, ...]) -> dict[str, Any]:
-    """Parameters that say who a robot is and where it plays: team, index, side, and what its domain adds."""
+    """Return the parameters of a robot's place: team, index, side, and parameters that its domain adds."""
     size = fleet.team_size
     side, index = divmod(robot.index, size)
     seat = {"team": names[side * size : (side + 1) * size], "index": index, "away": bool(side)}
@@ -171,7 +172,8 @@ def _sim(fleet: Fleet, team: tuple[str, ...], base: str, options: PlanOptions) -
 
 
 def _adapters(fleet: Fleet, team_of: dict[str, Any], options: PlanOptions) -> list[NodeSpec]:
-    """What stands between the robots' commands and their vehicles: one node for all, or one for each.
+    """Return the adapters between the robots' commands and their vehicles: one node for all, or one for
+    each.
 
     Raises:
         UserError: there is no such adapter, or a vehicle that is not simulated has no URI.
@@ -207,12 +209,12 @@ def _adapters(fleet: Fleet, team_of: dict[str, Any], options: PlanOptions) -> li
 
 
 def _localized(options: PlanOptions) -> dict[str, str]:
-    """Where bases learn where they are: of motion capture, if there is one."""
+    """Return the parameters for the localization of bases: motion capture, if there is one."""
     return {"localization": "odometry"} if options.mocap else {}
 
 
 def _mocap(fleet: Fleet, team_of: dict[str, Any], options: PlanOptions) -> NodeSpec:
-    """What makes odometry of motion capture.
+    """Return the node that makes odometry from motion capture.
 
     Raises:
         UserError: the robots are simulated.
@@ -225,7 +227,7 @@ def _mocap(fleet: Fleet, team_of: dict[str, Any], options: PlanOptions) -> NodeS
 
 
 def _recorder(fleet: Fleet, base: str, options: PlanOptions, others: list[NodeSpec]) -> NodeSpec:
-    """The recorder; what all other nodes were started with goes into the recording."""
+    """Return the recorder; the parameters of all other nodes go into the recording."""
     said = {"fleet": fleet.name, "vehicle": fleet.vehicle, "scenario": fleet.scenario, "commit": commit()}
     said |= {f"parameters{spec.full_name}": json.dumps(spec.parameters) for spec in others}
     about = {
@@ -243,7 +245,7 @@ def _recorder(fleet: Fleet, base: str, options: PlanOptions, others: list[NodeSp
 
 
 def commit() -> str:
-    """Of the checkout that this runs from; the version where there is none."""
+    """Return the commit of the checkout that this runs from; the version if there is no checkout."""
     git = Path(robomarl.__file__).parents[1] / ".git"
     try:
         head = (git / "HEAD").read_text().strip()
@@ -273,7 +275,7 @@ def _spec(
 
 
 def _checked(settings: type, values: dict[str, Any]) -> dict[str, Any]:
-    """The parameters, after a check that the node has all of them; empty texts are left to their defaults."""
+    """Return the parameters after a check that the node has each one; empty texts are left out for their defaults."""
     unknown = values.keys() - {f.name for f in fields(settings)}
     assert not unknown, f"{settings.__name__} has no {unknown}"
     lists = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}

@@ -14,7 +14,7 @@ class NodeSpec:
     executable: str
     """Console script, for `ros2 run robomarl EXECUTABLE` and launch files."""
     module: str
-    """The same as a Python module, where there is no `ros2`."""
+    """Python module of the program, for machines without `ros2`, and the word that it takes if it has several nodes."""
     name: str
     """Name of the node."""
     namespace: str
@@ -25,19 +25,23 @@ class NodeSpec:
     respawn: bool = False
     """Started again when it ends by itself: a robot then waits in STANDBY, the team's heartbeat goes on."""
     respawn_s: float = 2.0
-    """So long after it has ended."""
+    """Time from its end to its restart [s]."""
     remaps: tuple[tuple[str, str], ...] = ()
     params_file: str = ""
     log_level: str = "info"
     environment: dict[str, str] = field(default_factory=dict)
     """Added to that of the parent."""
     enclave: str = ""
-    """Whose key and permissions it has (SROS2); "" without."""
+    """Enclave with the key and permissions of the process (SROS2); "" without."""
 
     @property
     def full_name(self) -> str:
         """Absolute name of the node."""
         return f"{self.namespace}/{self.name}"
+
+    def command(self) -> list[str]:
+        """Command line of the process, after Python's `-m`."""
+        return [*self.module.split(), *self.arguments()]
 
     def arguments(self) -> list[str]:
         """Command line of the process, after the program."""

@@ -7,8 +7,10 @@ name, stamps are those of arrival at the server. `rates` is a custom topic: RATE
 from robomarl.ros.topics import Topic
 
 PACKAGE = "crazyflie_interfaces"
+BELOW = "/cf"
+"""Namespace of a simulated vehicle below its robot's."""
 RATES_VARIABLES = ("gyro.x", "gyro.y", "gyro.z", "acc.x", "acc.y", "acc.z")
-"""Body rates [deg/s] and what the accelerometer feels [g], FLU."""
+"""Body rates [deg/s] and specific force of the accelerometer [g], FLU."""
 ODOMETRY = Topic("odom", "nav_msgs/msg/Odometry", False, False, 5, "50 Hz", "-", "state estimate without rates",
                  ("header", "pose.pose", "twist.twist.linear"))  # fmt: skip
 RATES = Topic("rates", f"{PACKAGE}/msg/LogDataGeneric", False, False, 5, "50 Hz", "-", "body rates, accelerometer")

@@ -3,6 +3,8 @@
 from robomarl.ros.topics import Topic
 
 PACKAGE = "mavros_msgs"
+BELOW = "/mavros"
+"""Namespace of a simulated vehicle below its robot's."""
 STATE = Topic("state", f"{PACKAGE}/msg/State", False, False, 5, "1 Hz", "-", "mode, arming")
 EXTENDED = Topic("extended_state", f"{PACKAGE}/msg/ExtendedState", False, False, 5, "1 Hz", "-", "whether it stands")
 ODOMETRY = Topic("local_position/odom", "nav_msgs/msg/Odometry", False, False, 5, "30 Hz", "map", "state estimate",

@@ -1,4 +1,4 @@
-"""Where a vehicle's topics are that other software puts into ROS: ros:/NAMESPACE?system=N. No ROS here."""
+"""Addresses of vehicles with topics that other software puts into ROS: ros:/NAMESPACE?system=N. No ROS here."""
 
 import re
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ NAME = re.compile(r"(/[A-Za-z_][A-Za-z0-9_]*)*")
 
 @dataclass(frozen=True)
 class RosAddress:
-    """Where a vehicle's topics are."""
+    """Address of a vehicle's topics."""
 
     namespace: str
     """Begins with a slash, or is empty."""
@@ -19,15 +19,27 @@ class RosAddress:
     """MAV_SYS_ID of the vehicle; 0: any."""
 
 
+def simulated_uri(base: str, robot: str, below: str = "", system: int = 0) -> str:
+    """Return the URI of a simulated vehicle, with topics beside its robot's own.
+
+    Args:
+        base: namespace of the team.
+        robot: name of the robot.
+        below: the rest of the namespace, with its slash.
+        system: MAV_SYS_ID of the vehicle; 0: it has none.
+    """
+    return f"ros:{base}/{robot}{below}" + (f"?system={system}" if system else "")
+
+
 def address_of(uri: str, name: str) -> RosAddress:
-    """What a URI of the fleet file says.
+    """Return the address in a URI of the fleet file.
 
     Args:
         uri: such as ros:/px4_1?system=2.
         name: the robot.
 
     Raises:
-        UserError: it is not one of a vehicle's topics.
+        UserError: it is not the URI of a vehicle's topics.
     """
     found = urlparse(uri)
     try:

@@ -1,42 +1,37 @@
-"""`base_node`: drives TurtleBots and other bases that take a Twist, for their policy nodes. A lifecycle node.
+"""`base_node`: drives TurtleBots and other bases that take a Twist, for their policy nodes. A
+lifecycle node.
 
 - configure: the bases' wheels and their localization become `NAME/odometry`; nothing is sent.
-- activate: `NAME/command` becomes `NAME/cmd_vel`, through the watch (`robomarl.vehicles.base.watch`).
+- activate: `NAME/command` becomes `NAME/cmd_vel`, through the watch
+  (`robomarl.vehicles.base.watch`).
 - deactivate: bases stop. Services `NAME/vehicle/stop` and `NAME/vehicle/reset`.
 
-It runs next to the base, on its own computer if it can: what happens when commands stop happens here.
+It runs next to the base, on its own computer if it can: the reaction to lost commands happens here.
 """
 
 import sys
-from functools import partial
-
-from std_srvs.srv import Trigger
 
 from robomarl.ros.io.node_base import run_node
 from robomarl.ros.robot.health import DiagnosticEntry
 from robomarl.ros.settings import BaseSettings
-from robomarl.vehicles.adapter_node import AdapterNode, EStop
+from robomarl.vehicles.adapter_node import AdapterNode, EStop, offer_orders
 from robomarl.vehicles.base.seat import BaseSeat, seats
-from robomarl.vehicles.base.watch import BaseState
 
 
-class BaseNode(AdapterNode):
+class BaseNode(AdapterNode[BaseSettings]):
     """All bases of a team, or one."""
 
     def __init__(self) -> None:
         """Declare the parameters; with `autostart` go on at once."""
         super().__init__("base_node", BaseSettings)
         self._seats: list[BaseSeat] = []
-        self._told: dict[str, BaseState] = {}
         self.begin()
 
     def prepare(self, settings: BaseSettings) -> None:
         """Listen to the bases."""
         self._seats = seats(self, settings)
         for seat in self._seats:
-            for order in ("stop", "reset"):
-                name = f"{settings.base}/{seat.name}/vehicle/{order}"
-                self.create_service(Trigger, name, partial(_on_order, seat, order == "stop"))
+            offer_orders(self, f"{settings.base}/{seat.name}", {"stop": seat.stop, "reset": seat.reset})
         self._estop = EStop(self, settings.base)
 
     def destroy_node(self) -> None:
@@ -51,24 +46,13 @@ class BaseNode(AdapterNode):
         pressed = self._estop.is_pressed()
         for seat in self._seats:
             state, why = seat.tick(self._active, pressed)
-            if self._told.get(seat.name) is not state:
-                self._told[seat.name] = state
-                self.get_logger().info(f"{seat.name}: {state}" + (f": {why}" if why else ""))
+            self.note(seat.name, state, why)
 
     def entries(self) -> list[DiagnosticEntry]:
         """How each base is."""
         for seat in self._seats:
             seat.look_around()
         return [seat.entry() for seat in self._seats]
-
-
-def _on_order(seat: BaseSeat, stop: bool, request: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-    if stop:
-        seat.stopped = True
-    else:
-        seat.reset()
-    response.success = True
-    return response
 
 
 def main(args: list[str] | None = None) -> int:

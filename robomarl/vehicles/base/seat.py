@@ -27,9 +27,9 @@ from robomarl.vehicles.base.drive import BaseDrive
 from robomarl.vehicles.base.watch import BaseRules, BaseSighted, BaseState, watched
 
 FREE_S = 1.0
-"""A base that was not commanded for so long may have been put elsewhere."""
+"""Time [s] without a command after which a base may have been put elsewhere."""
 STOPS_S = 1.0
-"""A base that no longer drives is told to stop for so long; then it is left to whoever else may drive it."""
+"""Time [s] for which a base that no longer drives is told to stop; after that, other nodes may drive it."""
 FLOWN = topics.command_columns()
 """Acceleration and yaw rate among the six numbers of a command."""
 _POSE = ("header", "pose.pose")  # bases write the largest double into covariances that they do not know
@@ -105,17 +105,21 @@ class BaseSeat:
             self._send(self._drive.rest())
         return self._state, self._why
 
+    def stop(self) -> None:
+        """Stand still until `reset`."""
+        self.stopped = True
+
     def reset(self) -> None:
         """An operator has looked at it."""
         self.stopped, self._looked = False, True
 
     def leave(self) -> None:
-        """Stop it before nobody speaks to it any more."""
+        """Stop the base before this node falls silent."""
         if self._drove_s > -math.inf and self._node.context.ok():
             self._send(self._drive.rest())
 
     def look_around(self) -> None:
-        """Who else drives it."""
+        """Note other publishers that drive the base."""
         others = self._node.count_publishers(self._cmd_vel) - 1
         self._rivals = f"{others} others publish {self._cmd_vel}; stop them" if others > 0 else ""
 
@@ -165,7 +169,7 @@ class BaseSeat:
 
 
 def wheels_to(message: Any) -> tuple[Estimate, float]:
-    """Odometry of wheels, in whatever frame it is, and its stamp [s].
+    """Return the odometry of wheels, in any frame, and its stamp [s].
 
     Raises:
         MessageError: no rotation.
@@ -191,7 +195,7 @@ def located_to(message: Any) -> tuple[PlanarPose, float]:
 
 
 def anchors_of(message: Any, frame: str) -> list[PlanarPose]:
-    """Where the transforms of a message put a frame in the map; what they say of other frames is not looked at.
+    """Return the poses at which a message's transforms put a frame in the map; other frames are ignored.
 
     Raises:
         MessageError: no rotation, or not sound.

@@ -1,13 +1,11 @@
-"""`crazyflie_node`: flies the Crazyflies of one radio for their policy nodes; see `VehicleNode`.
+"""Seats of `crazyflie_node`: the Crazyflies of one radio.
 
 One process has all vehicles of a radio: cflib shares a Crazyradio within a process only.
 """
 
 import os
-import sys
 
 from robomarl.core.hardware.vehicle import Quadrotor, load_vehicle
-from robomarl.ros.io.node_base import run_node
 from robomarl.ros.settings import CrazyflieSettings
 from robomarl.ros.vehicle_topics.crazyflie_uris import check_uris, simulated_uris
 from robomarl.vehicles.crazyflie.flight import CrazyflieConfig, GuardedCrazyflie
@@ -16,30 +14,23 @@ from robomarl.vehicles.guard_terms import GuardRules
 from robomarl.vehicles.vehicle_node import VehicleNode, VehicleSeat, checked
 
 
-class CrazyflieNode(VehicleNode):
-    """All Crazyflies of a team."""
+def crazyflie_seats(node: VehicleNode[CrazyflieSettings], settings: CrazyflieSettings) -> list[VehicleSeat]:
+    """One seat for each vehicle, its link not open yet.
 
-    def __init__(self) -> None:
-        """Declare the parameters; with `autostart` go on at once."""
-        super().__init__("crazyflie_node", CrazyflieSettings)
-
-    def seats(self, settings: CrazyflieSettings) -> list[VehicleSeat]:
-        """One for each vehicle, its link not open yet.
-
-        Raises:
-            UserError: a vehicle file, a URI or a mode is wrong, or cflib is not installed.
-        """
-        vehicle = load_vehicle(settings.vehicle)
-        uris, count = settings.uris, len(settings.team)
-        if settings.sim:
-            uris = simulated_uris(count, int(os.environ.get("ROS_DOMAIN_ID", "0")))
-        check_uris(uris, settings.team)
-        config, types = config_of(settings, vehicle), tuple(filter(None, settings.types))
-        made = []
-        for name, uri in zip(settings.team, uris, strict=True):
-            link = CrazyflieLink(uri, vehicle.body.mass_kg, 1 / settings.rate_hz, settings.cache, types)
-            made.append(VehicleSeat(self, name, link, GuardedCrazyflie(link, vehicle, config), "crazyflie"))
-        return made
+    Raises:
+        UserError: a vehicle file, a URI or a mode is wrong, or cflib is not installed.
+    """
+    vehicle = load_vehicle(settings.vehicle)
+    uris, count = settings.uris, len(settings.team)
+    if settings.sim:
+        uris = simulated_uris(count, int(os.environ.get("ROS_DOMAIN_ID", "0")))
+    check_uris(uris, settings.team)
+    config, types = config_of(settings, vehicle), tuple(filter(None, settings.types))
+    made = []
+    for name, uri in zip(settings.team, uris, strict=True):
+        link = CrazyflieLink(uri, vehicle.body.mass_kg, 1 / settings.rate_hz, settings.cache, types)
+        made.append(VehicleSeat(node, name, link, GuardedCrazyflie(link, vehicle, config), "crazyflie"))
+    return made
 
 
 def config_of(settings: CrazyflieSettings, vehicle: Quadrotor) -> CrazyflieConfig:
@@ -53,12 +44,3 @@ def config_of(settings: CrazyflieSettings, vehicle: Quadrotor) -> CrazyflieConfi
     rules = GuardRules(vehicle.on_command_loss, "kill" if settings.on_estop == "kill" else "land")
     mode = "attitude" if settings.mode == "attitude" else "full_state"
     return CrazyflieConfig(rules, low_v=settings.low_v, lift_m=settings.lift_m, mode=mode, watchdog=settings.watchdog)
-
-
-def main(args: list[str] | None = None) -> int:
-    """`ros2 run robomarl crazyflie_node`."""
-    return run_node(CrazyflieNode, args, urgent=True)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,12 +1,10 @@
-"""`crazyswarm_node`: flies the Crazyflies of a Crazyswarm2 server for their policy nodes; see `VehicleNode`."""
-
-import sys
+"""Seats of `crazyswarm_node`: the Crazyflies of a Crazyswarm2 server."""
 
 from robomarl.core.config import UserError
 from robomarl.core.hardware.vehicle import load_vehicle
-from robomarl.ros.io.node_base import run_node
 from robomarl.ros.settings import CrazyswarmSettings
-from robomarl.ros.vehicle_topics.ros_address import RosAddress, address_of
+from robomarl.ros.vehicle_topics.crazyswarm import BELOW
+from robomarl.ros.vehicle_topics.ros_address import RosAddress, address_of, simulated_uri
 from robomarl.vehicles.crazyflie.flight import CrazyflieConfig, GuardedCrazyflie
 from robomarl.vehicles.crazyswarm.link import CrazyswarmLink
 from robomarl.vehicles.guard_terms import GuardRules
@@ -16,56 +14,35 @@ ARM_S = 5.0
 """A status comes ten times a second, and a service takes its time."""
 
 
-class CrazyswarmNode(VehicleNode):
-    """All Crazyflies of a team."""
+def crazyswarm_seats(node: VehicleNode[CrazyswarmSettings], settings: CrazyswarmSettings) -> list[VehicleSeat]:
+    """One seat for each vehicle, its link not open yet.
 
-    def __init__(self) -> None:
-        """Declare the parameters; with `autostart` go on at once."""
-        super().__init__("crazyswarm_node", CrazyswarmSettings)
-
-    def seats(self, settings: CrazyswarmSettings) -> list[VehicleSeat]:
-        """One for each vehicle, its link not open yet.
-
-        Raises:
-            UserError: the vehicle file, a URI or a choice is wrong, or crazyflie_interfaces is not installed.
-        """
-        checked("crazyswarm_node", "on_estop", settings.on_estop, ("land", "kill"))
-        vehicle = load_vehicle(settings.vehicle)
-        rules = GuardRules(vehicle.on_command_loss, "kill" if settings.on_estop == "kill" else "land", arm_s=ARM_S)
-        config = CrazyflieConfig(rules, low_v=settings.low_v, lift_m=settings.lift_m, watchdog=False)
-        made = []
-        for name, address in zip(settings.team, addresses_of(settings), strict=True):
-            link = CrazyswarmLink(self, address)
-            made.append(VehicleSeat(self, name, link, GuardedCrazyflie(link, vehicle, config), "crazyswarm"))
-        return made
-
-
-def simulated_uri(robot: str, base: str) -> str:
-    """Of a simulated vehicle: beside its robot's own topics."""
-    return f"ros:{base}/{robot}/cf"
+    Raises:
+        UserError: the vehicle file, a URI or a choice is wrong, or crazyflie_interfaces is not installed.
+    """
+    checked("crazyswarm_node", "on_estop", settings.on_estop, ("land", "kill"))
+    vehicle = load_vehicle(settings.vehicle)
+    rules = GuardRules(vehicle.on_command_loss, "kill" if settings.on_estop == "kill" else "land", arm_s=ARM_S)
+    config = CrazyflieConfig(rules, low_v=settings.low_v, lift_m=settings.lift_m, watchdog=False)
+    made = []
+    for name, address in zip(settings.team, addresses_of(settings), strict=True):
+        link = CrazyswarmLink(node, address)
+        made.append(VehicleSeat(node, name, link, GuardedCrazyflie(link, vehicle, config), "crazyswarm"))
+    return made
 
 
 def addresses_of(settings: CrazyswarmSettings) -> list[RosAddress]:
-    """One for each robot.
+    """Return one address for each robot.
 
     Raises:
-        UserError: there is not, or two robots have the same.
+        UserError: the numbers differ, two robots have one URI, or a URI is wrong.
     """
     uris, team = settings.uris, settings.team
     if settings.sim:
-        uris = tuple(simulated_uri(name, settings.base) for name in team)
+        uris = tuple(simulated_uri(settings.base, name, BELOW) for name in team)
     if len(uris) != len(team):
         raise UserError(f"uris: {len(uris)} URIs for {len(team)} robots; name one for each, in the team's order.")
     for uri in uris:
         if uris.count(uri) > 1:
             raise UserError(f"uris: {uri} is named {uris.count(uri)} times; two adapters can't fly one vehicle.")
     return [address_of(uri, name) for uri, name in zip(uris, team, strict=True)]
-
-
-def main(args: list[str] | None = None) -> int:
-    """`ros2 run robomarl crazyswarm_node`."""
-    return run_node(CrazyswarmNode, args, urgent=True)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -44,19 +44,19 @@ IMU = Topic("", "sensor_msgs/msg/Imu", False, False, 5, "", "", "gyroscope and a
 
 
 class TrackedBody:
-    """One robot: its track, and what is told of it."""
+    """One robot: its track, and the messages about it."""
 
     def __init__(
         self, node: LifecycleNode, names: tuple[str, str], settings: MocapSettings, tracks: TeamTracks, flies: bool
     ) -> None:
-        """Publish; subscribe to what its robot says, and to its inertial unit if it has one.
+        """Publish; subscribe to the robot's own topics, and to its inertial unit if it has one.
 
         Args:
-            node: on which.
-            names: what motion capture calls it, and of the robot.
-            settings: of the node.
-            tracks: of the team.
-            flies: it is no vehicle that drives.
+            node: node that publishes and subscribes.
+            names: its name in motion capture, and that of the robot.
+            settings: settings of the node.
+            tracks: tracks of the team.
+            flies: True if it is no vehicle that drives.
         """
         (self._body, self.name), self._tracks, self._need_imu = names, tracks, settings.need_imu
         name = self.name
@@ -72,7 +72,7 @@ class TrackedBody:
         self._told = Quality.WAITING
 
     def take(self, pose: NamedPose, at_s: float, active: bool) -> tuple[Estimate, float] | None:
-        """A pose has come; returns what was published, and its stamp."""
+        """Take a new pose; return the published estimate and its stamp, None if nothing was published."""
         estimate, stamp_s = self._tracks.take(self._body, pose.pose, at_s), pose.pose.stamp_s
         if estimate is None:
             return None
@@ -83,7 +83,7 @@ class TrackedBody:
         return estimate, stamp_s
 
     def listen(self) -> None:
-        """What its robot and an operator have said."""
+        """Take new messages of its robot and orders of an operator."""
         if self._is_reset:
             self._is_reset = False
             self._tracks.reset(self._body)
@@ -100,7 +100,7 @@ class TrackedBody:
 
     @property
     def problem(self) -> str:
-        """What the inertial unit says against the poses; "" where nothing does."""
+        """Contradiction of the inertial unit to the poses; "" if there is none."""
         if self._need_imu and not self.judge.over and not self.judge.problem:
             return f"turn and tilt it by hand; not seen yet: {', '.join(self.judge.unjudged)}"
         return self.judge.problem
@@ -141,7 +141,7 @@ class TrackedBody:
             self.judge.take(estimate, stamp_s, rates, force)
 
 
-class MocapNode(AdapterNode):
+class MocapNode(AdapterNode[MocapSettings]):
     """All bodies of a team; while it is active there is odometry."""
 
     tick_s = PERIOD_S
@@ -191,7 +191,7 @@ class MocapNode(AdapterNode):
             return None
 
     def tick(self) -> None:
-        """What has come since the last one."""
+        """Take the messages since the last tick."""
         for tracked in self._bodies.values():
             tracked.listen()
         for body, box in self._boxes:
@@ -232,7 +232,7 @@ def list_poses(message: Any) -> list[NamedPose]:
 
 
 def named(settings: MocapSettings) -> tuple[str, ...]:
-    """What motion capture calls each robot.
+    """Return the name of each robot in motion capture.
 
     Raises:
         UserError: there is not one name for each.
@@ -258,7 +258,7 @@ def mounting_of(settings: MocapSettings) -> Mounting:
 
 
 def tracking_of(settings: MocapSettings) -> tuple[TrackRules, Reach]:
-    """What is accepted of a robot's poses, and how far it moves.
+    """Return the rules for accepting a robot's poses, and the reach of its motion.
 
     Raises:
         UserError: the vehicle file is wrong.

@@ -1,13 +1,16 @@
-"""Where vehicles' local frames begin, each by its own estimator, in the frame that all share.
+"""Origins of vehicles' local frames, each set by its own estimator, in the frame that all share.
 
-Azimuthal equidistant projection on a sphere (Snyder, Map projections: a working manual, USGS 1395, page 195), as PX4's
-estimator places its own local frame.
+Azimuthal equidistant projection on a sphere (Snyder, Map projections: a working manual, USGS 1395,
+page 195), as PX4's estimator places its own local frame.
 """
 
 import math
 from typing import NamedTuple
 
 import numpy as np
+
+from robomarl.core.config import UserError
+from robomarl.ros.settings import Px4DdsSettings
 
 EARTH_M = 6371000.0
 """Radius that PX4 calculates with."""
@@ -19,6 +22,24 @@ class Geodetic(NamedTuple):
     latitude_deg: float
     longitude_deg: float
     altitude_m: float
+
+
+SIM_ORIGIN = Geodetic(47.397742, 8.545594, 488.0)
+"""Origin of the map of simulated vehicles: the home of PX4's own simulation."""
+
+
+def origin_of(settings: Px4DdsSettings) -> Geodetic | None:
+    """Origin of the map; None: that of the vehicle's local frame.
+
+    Raises:
+        UserError: the parameter `map_origin` is no place of the Earth.
+    """
+    found = SIM_ORIGIN if settings.sim else settings.map_origin
+    if len(found) == 1 and math.isnan(found[0]):
+        return None
+    if len(found) != 3 or not (abs(found[0]) <= 90 and abs(found[1]) <= 180 and math.isfinite(found[2])):
+        raise UserError(f"px4_dds_node: map_origin = {list(found)} must be latitude, longitude [deg] and altitude [m].")
+    return Geodetic(*found)
 
 
 def ned_between(begin: Geodetic, there: Geodetic) -> np.ndarray:

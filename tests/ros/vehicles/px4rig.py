@@ -74,8 +74,8 @@ def px4_dds_ends(count: int, stack: ExitStack) -> Ends:
     """Topics of px4_msgs."""
     from robomarl.domains.flight.field.px4_peer.dds_wire import DdsWire
     from robomarl.ros.vehicle_topics.ros_address import RosAddress
+    from robomarl.vehicles.px4_dds.geography import SIM_ORIGIN
     from robomarl.vehicles.px4_dds.link import Px4DdsLink
-    from robomarl.vehicles.px4_dds.node import SIM_ORIGIN
 
     peer, adapter = two_nodes(stack)
     places = [RosAddress(f"/robot_{index}", index + 1) for index in range(count)]

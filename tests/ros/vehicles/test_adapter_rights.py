@@ -13,13 +13,13 @@ from robomarl.ros.vehicle_topics.mocap import KINDS
 
 NAMES = ("left", "right")
 SINGLE = {
-    "mavlink": ("vehicles.mavlink.node", "udpin://127.0.0.1:14999?system=1"),
-    "px4_dds": ("vehicles.px4_dds.node", "ros:/px4_1?system=1"),
-    "mavros_adapter": ("vehicles.mavros.node", "ros:/uav1/mavros?system=1"),
+    "mavlink": ("vehicles.nodes mavlink_node", "udpin://127.0.0.1:14999?system=1"),
+    "px4_dds": ("vehicles.nodes px4_dds_node", "ros:/px4_1?system=1"),
+    "mavros_adapter": ("vehicles.nodes mavros_adapter_node", "ros:/uav1/mavros?system=1"),
 }
 SHARED = {
-    "crazyflie_node": ("vehicles.crazyflie.node", "udp://127.0.0.1:19999"),
-    "crazyswarm_node": ("vehicles.crazyswarm.node", "ros:/cf1"),
+    "crazyflie_node": ("vehicles.nodes crazyflie_node", "udp://127.0.0.1:19999"),
+    "crazyswarm_node": ("vehicles.nodes crazyswarm_node", "ros:/cf1"),
 }
 
 

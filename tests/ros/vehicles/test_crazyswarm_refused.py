@@ -15,7 +15,7 @@ from robomarl.ros.io.node_base import publisher
 from robomarl.ros.settings import CrazyswarmSettings
 from robomarl.ros.vehicle_topics import crazyswarm as topics
 from robomarl.ros.vehicle_topics.ros_address import RosAddress
-from robomarl.vehicles.crazyswarm.node import addresses_of
+from robomarl.vehicles.crazyswarm.seats import addresses_of
 from robomarl.vehicles.guard_terms import GuardState
 from tests.ros.vehicles.crazyrig import SwarmRig, swarm
 

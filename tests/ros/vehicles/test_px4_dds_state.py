@@ -13,10 +13,9 @@ from robomarl.core.config import UserError
 from robomarl.core.geometry import rotation_matrix
 from robomarl.core.hardware.vehicle import load_vehicle
 from robomarl.ros.settings import Px4DdsSettings
-from robomarl.ros.vehicle_topics.ros_address import RosAddress, address_of
-from robomarl.vehicles.px4_dds.geography import EARTH_M, Geodetic, ned_between
+from robomarl.ros.vehicle_topics.ros_address import RosAddress, address_of, simulated_uri
+from robomarl.vehicles.px4_dds.geography import EARTH_M, SIM_ORIGIN, Geodetic, ned_between, origin_of
 from robomarl.vehicles.px4_dds.link import Px4DdsLink
-from robomarl.vehicles.px4_dds.node import SIM_ORIGIN, origin_of, simulated_uri
 from robomarl.vehicles.px4_dds.vehicle_state import Px4State
 
 COUNT = 10_000
@@ -122,7 +121,7 @@ def test_the_projection_is_azimuthal_and_equidistant():
 def test_addresses_and_origins_are_checked():
     assert address_of("ros:/px4_1?system=3", "a") == RosAddress("/px4_1", 3)
     assert address_of("ros:/", "a") == RosAddress("", 0)
-    assert address_of(simulated_uri("robot_1", 1, "/lab"), "a") == RosAddress("/lab/robot_1", 2)
+    assert address_of(simulated_uri("/lab", "robot_1", system=2), "a") == RosAddress("/lab/robot_1", 2)
     for uri in ("udpin://0.0.0.0:1", "ros://px4_1", "ros:px4_1", "ros:/a b", "ros:/a?system=x", "ros:/a?system=255"):
         with pytest.raises(UserError, match="of a must be ros:/NAMESPACE"):
             address_of(uri, "a")

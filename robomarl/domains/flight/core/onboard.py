@@ -1,4 +1,4 @@
-"""What robots of teams that fly freely, and their operator, import."""
+"""Parts of the free-flight domain that its robots and their operator import."""
 
 from robomarl.core.domain.onboard import Command, LazyImport, Onboard
 
@@ -14,11 +14,11 @@ ONBOARD = Onboard(
     rules=LazyImport("robomarl.core.filter.give_way:GiveWay"),
     sim_node=("sim_node", "robomarl.domains.flight.field.sim_node"),
     peers={
-        "crazyflie": ("crazyflie_peer_node", "robomarl.domains.flight.field.crazyflie_peer.node"),
-        "crazyswarm": ("crazyswarm_peer_node", "robomarl.domains.flight.field.crazyflie_peer.swarm_node"),
-        "px4": ("px4_peer_node", "robomarl.domains.flight.field.px4_peer.node"),
-        "mavros": ("mavros_peer_node", "robomarl.domains.flight.field.px4_peer.mavros_node"),
-        "px4_dds": ("px4_dds_peer_node", "robomarl.domains.flight.field.px4_peer.dds_node"),
+        "crazyflie": ("crazyflie_peer_node", "robomarl.domains.flight.field.peers crazyflie_peer_node"),
+        "crazyswarm": ("crazyswarm_peer_node", "robomarl.domains.flight.field.peers crazyswarm_peer_node"),
+        "px4": ("px4_peer_node", "robomarl.domains.flight.field.peers px4_peer_node"),
+        "mavros": ("mavros_peer_node", "robomarl.domains.flight.field.peers mavros_peer_node"),
+        "px4_dds": ("px4_dds_peer_node", "robomarl.domains.flight.field.peers px4_dds_peer_node"),
     },
     nodes=LazyImport("robomarl.domains.flight.ros.payload.fleet_rules:nodes"),  # what a mission is told says its node
 )

@@ -1,29 +1,65 @@
-"""`PeerNode`: the simulator with vehicles in it that are spoken to over their own protocol, for their adapter.
+"""Simulators with vehicles that are spoken to over their own protocol: one `PeerNode`, and a table of protocols.
 
-Instead of `command` and `odometry` of each robot it has one address for each; goals, truth, status and judge are those
-of `sim_node`. Robots start on the ground. The parameter `faults` takes ROBOT=FAULT of each that something goes wrong
-with.
+Instead of `command` and `odometry` of each robot there is one address for each; goals, truth, status and judge are
+those of `sim_node`. Robots start on the ground. The parameter `faults` takes ROBOT=FAULT of each that goes wrong.
+`ros2 run robomarl px4_peer_node` is `python -m robomarl.domains.flight.field.peers px4_peer_node`.
 """
 
-from rcl_interfaces.msg import SetParametersResult
-from rclpy.parameter import Parameter
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
 
+from robomarl.domains.flight.field.crazyflie_peer import team as crazyflie
+from robomarl.domains.flight.field.crazyflie_peer.crtp_peer import CrtpPeer
+from robomarl.domains.flight.field.crazyflie_peer.swarm_peer import SwarmPeer
+from robomarl.domains.flight.field.crazyflie_peer.team import CrazyflieTeam
 from robomarl.domains.flight.field.driven_team import DrivenTeam
+from robomarl.domains.flight.field.px4_peer import team as px4
+from robomarl.domains.flight.field.px4_peer.dds_wire import DdsWire
+from robomarl.domains.flight.field.px4_peer.mavlink_wire import MavlinkWire
+from robomarl.domains.flight.field.px4_peer.mavros_wire import MavrosWire
+from robomarl.domains.flight.field.px4_peer.team import Px4Team
 from robomarl.domains.flight.field.sim_node import SimNode
+from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.field.simulated.faults import offer_faults
 from robomarl.ros.io.messages import Estimate
+from robomarl.ros.io.node_base import run_node
+from robomarl.ros.topics import Topic
+from robomarl.ros.vehicle_topics import crazyflie_uris, crazyswarm, mavros, px4_dds
+from robomarl.ros.vehicle_topics.ros_address import RosAddress, address_of, simulated_uri
+from robomarl.vehicles.crazyswarm.link import MEND as MEND_CRAZYSWARM
+from robomarl.vehicles.mavlink import addresses
+from robomarl.vehicles.mavros.link import MEND as MEND_MAVROS
+from robomarl.vehicles.px4_dds.geography import SIM_ORIGIN
+from robomarl.vehicles.px4_dds.link import MEND as MEND_PX4
+from robomarl.vehicles.ros_wire import check_types
 
 
 class PeerNode(SimNode):
     """All vehicles of a team, simulated."""
 
     _team: DrivenTeam
-    FAULTS: tuple[str, ...] = ()
-    """What may go wrong on purpose."""
+
+    def __init__(self, kind: "PeerKind") -> None:
+        """Load the scenario, make the vehicles, reset, and run.
+
+        Raises:
+            UserError: the scenario does not exist or is for another number of robots, or message types are not
+                installed.
+        """
+        self._kind = kind
+        super().__init__()
+
+    def made(self, scenario: FlightScenario) -> DrivenTeam:
+        """The robots, on the ground."""
+        return self._kind.team(self, scenario)
 
     def connect_robots(self) -> None:
-        """Nothing in ROS but what goes wrong."""
-        self.declare_parameter("faults", [""])
-        self.add_on_set_parameters_callback(self._on_faults)
+        """Declare the parameter `faults`; the robots have no ROS topics of their own."""
+        offer_faults(self, self._names, self._kind.faults, self._fail)
 
     def take_commands(self) -> None:
         """They come over the vehicles' protocol."""
@@ -36,15 +72,93 @@ class PeerNode(SimNode):
         super().destroy_node()
         self._team.close()
 
-    def _on_faults(self, changed: list[Parameter]) -> SetParametersResult:
-        """ROBOT=FAULT for each."""
-        for parameter in changed:
-            if parameter.name != "faults":
-                continue
-            pairs = [text.partition("=")[::2] for text in parameter.value if text]
-            if wrong := [f"{who}={what}" for who, what in pairs if who not in self._names or what not in self.FAULTS]:
-                reason = f"{wrong[0]} is not ROBOT=FAULT with one of {', '.join(self.FAULTS)}"
-                return SetParametersResult(successful=False, reason=reason)
-            for name, peer in zip(self._names, self._team.peers, strict=True):
-                peer.faults = {what for who, what in pairs if who == name}
-        return SetParametersResult(successful=True)
+    def _fail(self, faults: list[set[str]]) -> None:
+        for peer, own in zip(self._team.peers, faults, strict=True):
+            peer.faults = own
+
+
+class PeerKind(NamedTuple):
+    """How simulated vehicles are spoken to."""
+
+    faults: tuple[str, ...]
+    """Names of the faults that can be injected."""
+    team: Callable[[PeerNode, FlightScenario], DrivenTeam]
+    """(node, scenario) -> the vehicles, on the ground; raises `UserError` if message types are not installed."""
+
+
+def over_crtp(node: PeerNode, scenario: FlightScenario) -> CrazyflieTeam:
+    """Crazyflies over UDP; the parameter `radio_hz` is the exchanges per second of their one radio, 0: no limit."""
+    team = CrazyflieTeam(scenario, True, node.settings.handover_m)
+    uris = crazyflie_uris.simulated_uris(scenario.count, _domain())
+    rate_hz = node.declare_parameter("radio_hz", 0.0).value
+    team.connect(CrtpPeer.all_at([crazyflie_uris.address_of(uri) for uri in uris], rate_hz))
+    return team
+
+
+def over_crazyswarm(node: PeerNode, scenario: FlightScenario) -> CrazyflieTeam:
+    """Crazyflies behind Crazyswarm2's topics."""
+    _check(crazyswarm.HEARD, crazyswarm.TOLD, MEND_CRAZYSWARM)
+    team, mass_kg = CrazyflieTeam(scenario, True, node.settings.handover_m), scenario.vehicle_config.body.mass_kg
+    uris = [simulated_uri(node.base, name, crazyswarm.BELOW) for name in node.settings.team]
+    found = [address_of(uri, name) for uri, name in zip(uris, node.settings.team, strict=True)]
+    team.connect([partial(SwarmPeer, node, address.namespace, mass_kg) for address in found])
+    return team
+
+
+def over_mavlink(node: PeerNode, scenario: FlightScenario) -> Px4Team:
+    """PX4 vehicles over UDP."""
+    team = Px4Team(scenario, True, node.settings.handover_m)
+    uris = [addresses.simulated_uri(index, _domain()) for index in range(scenario.count)]
+    team.connect(MavlinkWire.at(addresses.address_of(uri, "sim")) for uri in uris)
+    return team
+
+
+def over_dds(node: PeerNode, scenario: FlightScenario) -> Px4Team:
+    """PX4 vehicles with topics of px4_msgs."""
+    _check(px4_dds.HEARD, px4_dds.TOLD, MEND_PX4)
+    team = Px4Team(scenario, True, node.settings.handover_m)
+    found = _systems(node, "")
+    team.connect([partial(DdsWire, node, a.namespace, system=a.system, home=SIM_ORIGIN) for a in found])
+    return team
+
+
+def over_mavros(node: PeerNode, scenario: FlightScenario) -> Px4Team:
+    """PX4 vehicles behind MAVROS' topics."""
+    _check(mavros.HEARD, mavros.TOLD, MEND_MAVROS)
+    team = Px4Team(scenario, True, node.settings.handover_m)
+    team.connect([partial(MavrosWire, node, a.namespace, system=a.system) for a in _systems(node, mavros.BELOW)])
+    return team
+
+
+def _systems(node: PeerNode, below: str) -> list[RosAddress]:
+    team = node.settings.team
+    return [address_of(simulated_uri(node.base, name, below, k + 1), name) for k, name in enumerate(team)]
+
+
+def _check(heard: Sequence[Topic], told: Sequence[Topic], mend: str) -> None:
+    check_types([topic.type for topic in (*heard, *told)], mend)
+
+
+def _domain() -> int:
+    return int(os.environ.get("ROS_DOMAIN_ID", "0"))
+
+
+PROTOCOLS: Mapping[str, PeerKind] = {
+    "crazyflie_peer_node": PeerKind(crazyflie.FAULTS, over_crtp),
+    "crazyswarm_peer_node": PeerKind(crazyflie.FAULTS, over_crazyswarm),
+    "px4_peer_node": PeerKind(px4.FAULTS, over_mavlink),
+    "px4_dds_peer_node": PeerKind(px4.FAULTS, over_dds),
+    "mavros_peer_node": PeerKind(tuple(fault for fault in px4.FAULTS if fault != "reset"), over_mavros),
+}
+"""Protocols by console script. MAVROS does not pass reset counters on."""
+
+
+def main() -> int:
+    """Run the node of the console script that was called; as a module, the node that the first argument names."""
+    called = Path(sys.argv[0]).stem
+    name = called if called in PROTOCOLS else sys.argv.pop(1)
+    return run_node(partial(PeerNode, PROTOCOLS[name]), urgent=True, name=name)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -8,8 +8,6 @@ import os
 import sys
 
 import numpy as np
-from rcl_interfaces.msg import SetParametersResult
-from rclpy.parameter import Parameter
 
 from robomarl.core.geometry import yaw_of
 from robomarl.domains.soccer.field.game_node import GameNode
@@ -17,17 +15,18 @@ from robomarl.domains.soccer.field.ssl_peer.game import SslGame
 from robomarl.domains.soccer.field.ssl_peer.league import FieldView, LeagueField
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.domains.soccer.vehicles.ssl.addresses import shirts_of, simulated_uris
+from robomarl.field.simulated.faults import offer_faults
 from robomarl.ros.io.messages import Estimate
 from robomarl.ros.io.node_base import now_s, run_node
 
 FAULTS = ("unseen", "deaf", "mirrored")
 PICTURE_HZ = 50
 SLIPPED_S = 0.3
-"""Where physics fell behind the clock by more, its time begins anew."""
+"""Lag [s] of the physics behind the clock above which its time begins again."""
 
 
 class SslPeerNode(GameNode):
-    """All players, the ball, the field and what the league puts around it."""
+    """All players, the ball, the field and the league's systems around it."""
 
     _team: SslGame
 
@@ -36,18 +35,17 @@ class SslPeerNode(GameNode):
         return SslGame(scenario)
 
     def connect_robots(self) -> None:
-        """The league's addresses; in ROS nothing but what goes wrong."""
+        """Open the league's addresses; in ROS only the parameter of faults."""
         names, field = self._names, self._scenario.field
         size_m = (field.length_m, field.width_m, field.goal_width_m)
         domain = int(os.environ.get("ROS_DOMAIN_ID", "0"))
         self._league = LeagueField(shirts_of(simulated_uris(len(names)), names), size_m, domain, self.settings.seed)
         self._every = max(round(1 / (self._team.dt_s * PICTURE_HZ)), 1)
         self._zero_s = now_s(self)
-        self.declare_parameter("faults", [""])
-        self.add_on_set_parameters_callback(self._on_faults)
+        offer_faults(self, names, FAULTS, self._fail)
 
     def take_commands(self) -> None:
-        """What the robots have been told since the last step."""
+        """Take in the robots' commands since the last step."""
         game = self._team
         at_ball = [game.has_ball(index) for index in range(len(self._names))]
         for told in self._league.hear(at_ball):
@@ -72,18 +70,8 @@ class SslPeerNode(GameNode):
         super().destroy_node()
         self._league.close()
 
-    def _on_faults(self, changed: list[Parameter]) -> SetParametersResult:
-        """ROBOT=FAULT for each."""
-        for parameter in changed:
-            if parameter.name != "faults":
-                continue
-            pairs = [text.partition("=")[::2] for text in parameter.value if text]
-            if wrong := [f"{who}={what}" for who, what in pairs if who not in self._names or what not in FAULTS]:
-                reason = f"{wrong[0]} is not ROBOT=FAULT with one of {', '.join(FAULTS)}"
-                return SetParametersResult(successful=False, reason=reason)
-            named = {index: {what for who, what in pairs if who == name} for index, name in enumerate(self._names)}
-            self._league.faults = named
-        return SetParametersResult(successful=True)
+    def _fail(self, faults: list[set[str]]) -> None:
+        self._league.faults = dict(enumerate(faults))
 
 
 def main(args: list[str] | None = None) -> int:

@@ -1,11 +1,13 @@
 """`ssl_node`: robots of the RoboCup Small Size League for their policy nodes. A lifecycle node.
 
-- configure: the league's vision becomes `NAME/odometry`, `NAME/sighting`, `NAME/kicker` and `world/ball`; nothing is
-  sent.
-- activate: `NAME/cmd_vel` and `NAME/kick` go to the robots' radio, through the watch (`adapters.base.watch`).
+- configure: the league's vision becomes `NAME/odometry`, `NAME/sighting`, `NAME/kicker` and
+  `world/ball`; nothing is sent.
+- activate: `NAME/cmd_vel` and `NAME/kick` go to the robots' radio, through the watch
+  (`adapters.base.watch`).
 - deactivate: robots stop. Services `NAME/vehicle/stop` and `NAME/vehicle/reset`.
 
-What happens when commands stop happens here, as far as the radio carries; beyond it the robots' own time-out counts.
+The reaction to lost commands happens here, as far as the radio carries; beyond it the robots' own
+time-out counts.
 """
 
 import os
@@ -13,8 +15,6 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
-
-from std_srvs.srv import Trigger
 
 from robomarl.core.config import UserError
 from robomarl.core.filter.params import from_vehicle
@@ -33,8 +33,7 @@ from robomarl.ros.intake.refusals import refusals_of
 from robomarl.ros.io.node_base import now_s, publisher, run_node
 from robomarl.ros.robot.health import OK, WARN, DiagnosticEntry
 from robomarl.ros.robot.jumps import reach_of
-from robomarl.vehicles.adapter_node import AdapterNode, EStop
-from robomarl.vehicles.base.watch import BaseState
+from robomarl.vehicles.adapter_node import AdapterNode, EStop, offer_orders
 from robomarl.vehicles.mocap.motion_filter import PoseNoise
 from robomarl.vehicles.mocap.sensed import TrackRules
 
@@ -42,14 +41,13 @@ ANSWERS_S = 1.0
 """The league's simulators answer every command; radios need not."""
 
 
-class SslNode(AdapterNode):
+class SslNode(AdapterNode[SslSettings]):
     """All robots of a game, or of one team."""
 
     def __init__(self) -> None:
         """Declare the parameters; with `autostart` go on at once."""
         super().__init__("ssl_node", SslSettings)
         self._seats: list[PlayerSeat] = []
-        self._told: dict[str, BaseState] = {}
         self._errors: dict[str, str] = {}
         self._sent_s, self._answered_s = -1.0, 0.0
         self._forgotten: set[addresses.Shirt] = set()
@@ -59,9 +57,8 @@ class SslNode(AdapterNode):
         """Listen to vision."""
         self._open(settings)
         for seat in self._seats:
-            for order in ("stop", "reset"):
-                name = f"{settings.base}/{seat.name}/vehicle/{order}"
-                self.create_service(Trigger, name, partial(self._on_order, seat, order))
+            orders = {"stop": seat.stop, "reset": partial(self._start_anew, seat)}
+            offer_orders(self, f"{settings.base}/{seat.name}", orders)
         self._ball = publisher(self, BALL, BALL.of(topics.WORLD, settings.base))
         self._estop = EStop(self, settings.base)
         self._game = GameWords(self, {seat.name: seat.shirt for seat in self._seats}, settings.base)
@@ -95,7 +92,7 @@ class SslNode(AdapterNode):
         self._opponents = {own: {s: k for k, s in enumerate(teams[other])} for own, other in others.items()}
 
     def tick(self) -> None:
-        """What vision sees and robots answer; then what the robots are to do."""
+        """Take in vision and the robots' answers; then send the robots' commands."""
         pressed = self._estop.is_pressed()
         self._game.tell(self._tracks, now_s(self))
         while self._forgotten:
@@ -107,24 +104,15 @@ class SslNode(AdapterNode):
             told = seat.tick(self._tracks, self._active, pressed, at_s)
             words += [told] if told is not None else []
             state, why = seat.state
-            if self._told.get(seat.name) is not state:
-                self._told[seat.name] = state
-                self.get_logger().info(f"{seat.name}: {state}" + (f": {why}" if why else ""))
+            self.note(seat.name, state, why)
         self._send(words)
 
-    def _on_order(
-        self, seat: PlayerSeat, order: str, request: Trigger.Request, response: Trigger.Response
-    ) -> Trigger.Response:
-        if order == "stop":
-            seat.stopped = True
-        else:
-            seat.reset()
-            self._forgotten.add(seat.shirt)
-        response.success = True
-        return response
+    def _start_anew(self, seat: PlayerSeat) -> None:
+        seat.reset()
+        self._forgotten.add(seat.shirt)
 
     def _look(self) -> None:
-        """What vision has sent."""
+        """Take in the packets of vision."""
         for packet in self._read(self._vision.take(), self._classes.wrapper, "vision"):
             at_s = now_s(self)
             moved, ball = self._tracks.take(packet, at_s)
@@ -135,7 +123,7 @@ class SslNode(AdapterNode):
                 self._ball.publish(messages.ball_from(self._tracks.ball.at(stamp_s)[0], stamp_s))
 
     def _listen(self) -> None:
-        """What the robots answer."""
+        """Take in the answers of the robots."""
         for colour, radio in self._radios.items():
             for answer in self._read(radio.take(), self._classes.response, colour):
                 self._answered_s = now_s(self)
@@ -147,7 +135,9 @@ class SslNode(AdapterNode):
                         seat.answer(said.dribbler_ball_contact, self._answered_s)
 
     def _read(self, packets: list[bytes], kind: Any, source: str) -> Iterator[Any]:
-        """Anybody in the network may send anything: what can't be read is left out, and told."""
+        """Yield the packets that can be read. Any computer in the network may send anything: an unreadable packet is
+        left out, and reported.
+        """
         from google.protobuf.message import DecodeError
 
         for raw in packets:
@@ -195,10 +185,10 @@ def player_of(vehicle: str) -> OmniRobot:
 
 
 def field_rules(settings: SslSettings, robot: OmniRobot) -> FieldRules:
-    """What is accepted of vision.
+    """Return the rules for accepting vision.
 
     Raises:
-        UserError: `stamps` is none of those that there are.
+        UserError: `stamps` is not one of the known values.
     """
     if settings.stamps not in ("message", "arrival"):
         raise UserError(f"ssl_node: stamps = {settings.stamps!r} must be message or arrival.")

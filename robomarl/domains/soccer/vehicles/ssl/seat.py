@@ -1,4 +1,4 @@
-"""`PlayerSeat`: one robot's side of ROS: what vision says of it and shows it, commands in, what its radio is told."""
+"""`PlayerSeat`: one robot's side of ROS: its estimate and picture from vision, commands in, words to its radio."""
 
 import math
 from typing import Any, NamedTuple
@@ -24,13 +24,13 @@ from robomarl.ros.timing.steady import Absence, steady_now_s
 from robomarl.vehicles.base.watch import BaseRules, BaseSighted, BaseState, watched
 
 STOPS_S = 1.0
-"""A robot that no longer drives is told to stop for so long."""
+"""Time [s] for which a robot that no longer drives is commanded to stop."""
 BALL_S = 0.1
-"""A ball that was not seen for so long is not shown."""
+"""Time [s] without a sighting after which the ball is not shown."""
 
 
 class RadioWords(NamedTuple):
-    """What one robot is told."""
+    """Radio command of one robot."""
 
     shirt: Shirt
     twist: np.ndarray
@@ -63,11 +63,11 @@ class PlayerSeat:
         self._state, self._why = BaseState.WAITING, "vision has not seen it yet"
 
     def see(self, tracks: VisionTracks, opponents: dict[Shirt, int], now_s: float) -> None:
-        """Vision has a new estimate of this robot: tell the policy, with what is around.
+        """Take in a new estimate of this robot by vision: publish it for the policy, with the things around.
 
         Args:
             tracks: of the field.
-            opponents: which of the other team each of its robots is.
+            opponents: number of each opponent, by its shirt.
             now_s: by the clock of stamps.
         """
         seen, stamp_s = tracks.seen[self.shirt]
@@ -93,7 +93,7 @@ class PlayerSeat:
         self._at_ball = at_ball
 
     def tick(self, tracks: VisionTracks, active: bool, pressed: bool, now_s: float) -> RadioWords | None:
-        """Hear, decide; returns what its radio is told, None where it is left alone."""
+        """Receive and decide; return the command for its radio, None if the robot is left alone."""
         self._absence.look(steady_now_s())
         for (velocity, stamp_s), info in self._moves.take():
             if active:
@@ -118,8 +118,12 @@ class PlayerSeat:
         return None
 
     def rest(self, now_s: float) -> RadioWords:
-        """What stops it."""
+        """Return the command that stops the robot."""
         return RadioWords(self.shirt, self._drive.rest(now_s), 0.0)
+
+    def stop(self) -> None:
+        """Stand still until `reset`."""
+        self.stopped = True
 
     def reset(self) -> None:
         """An operator has looked at it."""
@@ -127,7 +131,7 @@ class PlayerSeat:
         self._drive.forgive()
 
     def look_around(self) -> None:
-        """Who else says where this robot is: a second adapter."""
+        """Look for another publisher of this robot's odometry: a second adapter."""
         others = self._node.count_publishers(self._odometry.topic_name) - 1
         self._rival = f"{others} others publish {self._odometry.topic_name}; stop them" if others > 0 else ""
 
@@ -138,7 +142,7 @@ class PlayerSeat:
 
     @property
     def state(self) -> tuple[BaseState, str]:
-        """What it does, and why."""
+        """State of the robot, and the reason."""
         return self._state, self._why
 
     def entry(self, tracks: VisionTracks, now_s: float) -> DiagnosticEntry:
