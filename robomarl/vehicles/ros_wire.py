@@ -8,10 +8,11 @@ index as wheels.
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
+from rclpy.client import Client
 from rclpy.node import Node
 from rclpy.publisher import Publisher
+from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from robomarl.core.config import UserError
 from robomarl.ros.intake.mailbox import Mailbox
@@ -45,7 +46,7 @@ class RosWire:
     def __init__(self, node: Node, namespace: str) -> None:
         """Nothing is subscribed to yet."""
         self.node, self.namespace = node, namespace
-        self._ends: list[Callable[[], Any]] = []
+        self._ends: list[Callable[[], object]] = []
         self._heard: dict[str, Topic] = {}
         self._told: dict[str, Topic] = {}
         self._looked_s = -LOOK_S
@@ -66,7 +67,7 @@ class RosWire:
         self._ends.append(lambda: self.node.destroy_publisher(made))
         return made
 
-    def client(self, kind: str, name: str) -> Any:
+    def client(self, kind: str, name: str) -> Client:
         """Return a client of a service of the vehicle."""
         made = self.node.create_client(message_class(kind), f"{self.namespace}/{name}")
         self._ends.append(lambda: self.node.destroy_client(made))
@@ -136,11 +137,11 @@ def versioned(topic: Topic) -> Topic:
     return replace(topic, name=f"{topic.name}_v{version}") if version else topic
 
 
-def _full(info: Any) -> str:
+def _full(info: TopicEndpointInfo) -> str:
     return f"{info.node_namespace.rstrip('/')}/{info.node_name}"
 
 
-def _definition(info: Any) -> str | None:
+def _definition(info: TopicEndpointInfo) -> str | None:
     """The hash of a type's definition; None where the middleware was not told."""
     found = info.topic_type_hash
     return None if found is None or not found.version else bytes(found.value).hex()

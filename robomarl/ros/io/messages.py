@@ -6,7 +6,7 @@ No ROS here.
 
 import math
 from collections import deque
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -15,6 +15,18 @@ from robomarl.ros.intake.sound import ROTATION_TOLERANCE, fault_of
 
 HISTORY_ROWS = 32
 """Own estimates that are remembered: more than pass while a picture is being looked at."""
+
+Message = Any
+"""A ROS message of any type, or a part of one: the generated classes have no common base."""
+
+
+class MessageInfo(TypedDict, total=False):
+    """Information of the middleware about a message that was received; times in ns."""
+
+    source_timestamp: int
+    received_timestamp: int
+    publication_sequence_number: int | None
+    publisher_gid: dict[str, bytes] | None
 
 
 class Estimate(NamedTuple):

@@ -3,7 +3,6 @@
 import math
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import Twist, TwistStamped
@@ -16,7 +15,7 @@ from robomarl.ros import convert, topics
 from robomarl.ros.intake.mailbox import Mailbox
 from robomarl.ros.io import fast_messages
 from robomarl.ros.io.fast_messages import OdometryWriter
-from robomarl.ros.io.messages import Estimate
+from robomarl.ros.io.messages import Estimate, Message
 from robomarl.ros.io.node_base import message_class, now_s, publisher
 from robomarl.ros.robot.health import OK, WARN, DiagnosticEntry
 from robomarl.ros.settings import BaseSettings
@@ -43,7 +42,12 @@ class BaseSeat:
     """Memory of one base."""
 
     def __init__(
-        self, node: LifecycleNode, name: str, settings: BaseSettings, vehicle: Any, anchor: PlanarPose | None
+        self,
+        node: LifecycleNode,
+        name: str,
+        settings: BaseSettings,
+        vehicle: DifferentialDrive | OmniRobot,
+        anchor: PlanarPose | None,
     ) -> None:
         """Subscribe and publish.
 
@@ -51,7 +55,7 @@ class BaseSeat:
             node: on which.
             name: of the robot.
             settings: of the node.
-            vehicle: `DifferentialDrive` or `OmniRobot`.
+            vehicle: the vehicle file.
             anchor: of its wheels' frame in the map, where that is known.
         """
         self.name, self._node, self._settings = name, node, settings
@@ -150,8 +154,8 @@ class BaseSeat:
         if self._power is not None:
             self._volts = next((volts for volts, _ in self._power.take()), self._volts)
 
-    def _locate(self, told: Any) -> None:
-        if self._settings.localization == "pose":
+    def _locate(self, told: tuple[PlanarPose, float] | list[PlanarPose]) -> None:
+        if isinstance(told, tuple):
             self._anchor.locate(*told)
             return
         for anchor in told:
@@ -168,7 +172,7 @@ class BaseSeat:
         self._twists.publish(whole)
 
 
-def wheels_to(message: Any) -> tuple[Estimate, float]:
+def wheels_to(message: Message) -> tuple[Estimate, float]:
     """Return the odometry of wheels, in any frame, and its stamp [s].
 
     Raises:
@@ -182,7 +186,7 @@ def wheels_to(message: Any) -> tuple[Estimate, float]:
     return inner._replace(vel_m_s=vel), convert.stamp_of(message.header)
 
 
-def located_to(message: Any) -> tuple[PlanarPose, float]:
+def located_to(message: Message) -> tuple[PlanarPose, float]:
     """A place in the map, and its stamp [s].
 
     Raises:
@@ -194,7 +198,7 @@ def located_to(message: Any) -> tuple[PlanarPose, float]:
     return planar(goal.pos_m, goal.quat_wxyz), stamp_s
 
 
-def anchors_of(message: Any, frame: str) -> list[PlanarPose]:
+def anchors_of(message: Message, frame: str) -> list[PlanarPose]:
     """Return the poses at which a message's transforms put a frame in the map; other frames are ignored.
 
     Raises:
@@ -205,7 +209,7 @@ def anchors_of(message: Any, frame: str) -> list[PlanarPose]:
     return [planar(place, quat) for place, quat in pairs]
 
 
-def _volts(message: Any) -> float:
+def _volts(message: Message) -> float:
     return float(message.voltage)
 
 

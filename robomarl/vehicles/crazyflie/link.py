@@ -9,7 +9,8 @@ import logging
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from types import ModuleType
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -42,6 +43,17 @@ ARMED, AUTO, CAN_FLY, FLYING, TUMBLED, LOCKED, CRASHED = (1 << bit for bit in ra
 MOST_RAD_S, MOST_M = 32.0, 32.7
 """A full state carries 16 bits of thousandths."""
 FULL_PWM = 65535
+Values = dict[str, Any]
+"""Logged numbers by the names of their variables: whole or not, by the type in the vehicle's table."""
+Heard = Callable[[int, Values, object], None]
+"""(vehicle's time [ms], values, cflib's configuration of the log)."""
+
+
+class Packet(Protocol):
+    """A packet of CRTP, as cflib passes it on."""
+
+    channel: int
+    data: bytes
 
 
 @dataclass(frozen=True)
@@ -161,7 +173,7 @@ class CrazyflieLink:
         said |= {"messages_refused": str(self.refused)} if self.refused else {}
         return {"uri": self.uri, **said}
 
-    def _on_packet(self, packet: Any) -> None:
+    def _on_packet(self, packet: Packet) -> None:
         self.heard_s = self.clock()
 
     def _on_lost(self, uri: str, why: str) -> None:
@@ -190,7 +202,7 @@ class CrazyflieLink:
         self._cf.send_packet(question, expected_reply=(TYPE_NAME,), resend=True)
         return UNNAMED
 
-    def _on_platform(self, packet: Any) -> None:
+    def _on_platform(self, packet: Packet) -> None:
         """Check the vehicle's report of its type; another type has another mass, other motors, other gains."""
         if packet.channel != VERSIONS or not packet.data or packet.data[0] != TYPE_NAME or self.problem != UNNAMED:
             return
@@ -198,7 +210,9 @@ class CrazyflieLink:
         allowed = " or ".join(self._types)
         self.problem = "" if name in self._types else f"it is a {name!r}, and types says {allowed}"
 
-    def _log(self, name: str, variables: list[str], period_ms: int, heard: Any) -> None:
+    def _log(
+        self, name: str, variables: list[str], period_ms: int, heard: Callable[[int, Values, object], None]
+    ) -> None:
         config = self._log_config(name, period_ms)
         for variable in variables:
             config.add_variable(variable, "FP16" if variable in FORCE else None)
@@ -206,7 +220,7 @@ class CrazyflieLink:
         config.data_received_cb.add_callback(heard)
         config.start()
 
-    def _on_state(self, vehicle_ms: int, values: dict[str, Any], config: Any) -> None:
+    def _on_state(self, vehicle_ms: int, values: Values, config: object) -> None:
         x, y, z, vx, vy, vz, quat, roll, pitch, yaw = (values[f"stateEstimateZ.{name}"] for name in STATE)
         estimate = Estimate(  # whole numbers of 16 bits and packed quaternions: nothing else can come
             np.array([x, y, z]) / 1000,
@@ -218,7 +232,7 @@ class CrazyflieLink:
         age_s = self._clocks.age_s(vehicle_ms / 1000, heard_s)
         self.sample = StateSample(estimate, heard_s, vehicle_ms, age_s=age_s)
 
-    def _on_status(self, vehicle_ms: int, values: dict[str, Any], config: Any) -> None:
+    def _on_status(self, vehicle_ms: int, values: Values, config: object) -> None:
         status, felt = PowerAndBits(*(values[name] for name in STATUS)), [values[name] for name in FORCE]
         if sound((status.volts, *felt)):
             self.status, self.force_m_s2 = status, np.array(felt) * GRAVITY_M_S2
@@ -226,7 +240,7 @@ class CrazyflieLink:
             self.refused += 1
 
 
-def _cflib(module: str) -> Any:
+def _cflib(module: str) -> ModuleType:
     """A module of cflib, its drivers ready.
 
     Raises:

@@ -2,17 +2,18 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Duration
+from rclpy.client import Client
 from rclpy.node import Node
+from rclpy.task import Future
 
 from robomarl.core.geometry import quat_from_yaw
 from robomarl.core.types import GRAVITY_M_S2
 from robomarl.ros.convert import set_quat, set_xyz, stamp_of, xyz_of
 from robomarl.ros.intake.mailbox import Mailbox
-from robomarl.ros.io.messages import Estimate
+from robomarl.ros.io.messages import Estimate, Message
 from robomarl.ros.io.node_base import message_class
 from robomarl.ros.timing.steady import steady_now_s
 from robomarl.ros.vehicle_topics import crazyswarm as topics
@@ -54,8 +55,8 @@ class CrazyswarmLink:
         self.clock = steady_now_s
         self.where = address.namespace
         self._wire = RosWire(node, address.namespace)
-        self._heard: list[tuple[Callable[[Any, float], None], Mailbox]] = []
-        self._clients: dict[str, Any] = {}
+        self._heard: list[tuple[Callable[[Message, float], None], Mailbox]] = []
+        self._clients: dict[str, Client] = {}
         self.sample: StateSample | None = None
         self.status: PowerAndBits | None = None
         self.heard_s = -math.inf
@@ -142,7 +143,7 @@ class CrazyswarmLink:
         self._down_s = self.clock() + duration_s
         landing = self._call(topics.LAND, height=float(height_m), duration=_duration(duration_s))
         if landing is not None:
-            landing.add_done_callback(lambda done: self._call(topics.NOTIFY, remain_valid_millisecs=0))
+            landing.add_done_callback(self._on_landing)
 
     def stop(self) -> None:
         """Sink the last of the way, and stop the motors; a landing that was told does so itself."""
@@ -158,11 +159,14 @@ class CrazyswarmLink:
     def keep_alive(self) -> None:
         """Nothing: the emergency watchdog is no service."""
 
-    def _call(self, name: str, **fields: Any) -> Any:
+    def _on_landing(self, done: Future) -> None:
+        self._call(topics.NOTIFY, remain_valid_millisecs=0)
+
+    def _call(self, name: str, **fields: object) -> Future | None:
         client = self._clients.get(name)
         return None if client is None else client.call_async(client.srv_type.Request(**fields))
 
-    def _on_odometry(self, message: Any, now_s: float) -> None:
+    def _on_odometry(self, message: Message, now_s: float) -> None:
         pose, stamp_s = message.pose.pose, float(stamp_of(message.header))
         turn, name = pose.orientation, self.where.rsplit("/", 1)[-1]
         frame = message.header.frame_id
@@ -178,7 +182,7 @@ class CrazyswarmLink:
         age_s = self._clocks.age_s(stamp_s, now_s)
         self.sample = StateSample(found, now_s, int(stamp_s * 1000) & 0xFFFFFF, age_s=age_s)
 
-    def _on_rates(self, message: Any, now_s: float) -> None:
+    def _on_rates(self, message: Message, now_s: float) -> None:
         values = np.array(message.values, float)
         if len(values) != len(topics.RATES_VARIABLES):
             self._few = f"{self.where}/{topics.RATES.name} has {len(values)} values; name {topics.RATES_VARIABLES}"
@@ -187,7 +191,7 @@ class CrazyswarmLink:
         self._rates, self._rates_s = np.deg2rad(values[:3]), now_s
         self.force_m_s2 = values[3:] * GRAVITY_M_S2
 
-    def _on_status(self, message: Any, now_s: float) -> None:
+    def _on_status(self, message: Message, now_s: float) -> None:
         self.status = PowerAndBits(message.battery_voltage, message.pm_state, message.supervisor_info)
 
 

@@ -8,7 +8,7 @@ import importlib
 import math
 import socket
 from contextlib import suppress
-from typing import Any
+from types import ModuleType
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from robomarl.vehicles.autopilot.ned import LOCAL_NED, to_target
 from robomarl.vehicles.autopilot.state import ARM_DISARM, BY_FORCE, CUSTOM, DO_SET_MODE, TAKE_OFF, US
 from robomarl.vehicles.conversion.reference import Reference
 from robomarl.vehicles.mavlink.addresses import Address
-from robomarl.vehicles.mavlink.vehicle_state import FRESH_S, VehicleState
+from robomarl.vehicles.mavlink.vehicle_state import FRESH_S, MavMessage, VehicleState
 
 SET_INTERVAL = 511
 """MAV_CMD_SET_MESSAGE_INTERVAL."""
@@ -148,7 +148,7 @@ class MavlinkLink(AutopilotLink):
         numbers = [*map(float, values), *[0.0] * (7 - len(values))]
         self._send(self._codec.command_long_encode(self.state.system, 1, command, 0, *numbers))
 
-    def _take(self, message: Any, now_s: float) -> None:
+    def _take(self, message: MavMessage, now_s: float) -> None:
         if message.get_type() == "BAD_DATA":
             if "CRC" in str(message.reason):
                 self.state.note("definition", f"a message of it is defined otherwise than ours: {message.reason}")
@@ -168,13 +168,13 @@ class MavlinkLink(AutopilotLink):
             self._to = sender if self.address.listens else self._to
             packets += [raw] if raw else []
 
-    def _send(self, message: Any) -> None:
+    def _send(self, message: MavMessage) -> None:
         if self._socket is not None and self._to is not None:
             with suppress(OSError):  # nobody is there yet, or any more: the age of what is heard says so
                 self._socket.sendto(message.pack(self._codec), self._to)
 
 
-def dialect() -> Any:
+def dialect() -> ModuleType:
     """MAVLink's common messages.
 
     Raises:

@@ -3,13 +3,15 @@
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
+from rclpy.client import Client
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 
 from robomarl.core.hardware.sections import CommandLossConfig
 from robomarl.ros.convert import set_xyz
 from robomarl.ros.intake.mailbox import Mailbox
+from robomarl.ros.io.messages import Message
 from robomarl.ros.io.node_base import message_class
 from robomarl.ros.vehicle_topics import mavros as topics
 from robomarl.ros.vehicle_topics.ros_address import RosAddress
@@ -48,8 +50,8 @@ class MavrosLink(AutopilotLink):
         super().__init__(MavrosState(address.system, loss), address.namespace)
         self._wire = RosWire(node, address.namespace)
         self._heard: list[tuple[str, Mailbox]] = []
-        self._clients: dict[str, Any] = {}
-        self._target: Any = None
+        self._clients: dict[str, Client] = {}
+        self._target: Publisher | None = None
         self._asked_s = -math.inf
 
     def open(self) -> None:
@@ -119,13 +121,13 @@ class MavrosLink(AutopilotLink):
         if unsaid:
             self._call(topics.PARAMETERS, partial(self._on_parameters, unsaid), names=unsaid)
 
-    def _on_parameters(self, names: list[str], answer: Any) -> None:
+    def _on_parameters(self, names: list[str], answer: Message) -> None:
         for name, value in zip(names, answer.values, strict=False):
             if value.type in (INTEGER, REAL):
                 number = value.integer_value if value.type == INTEGER else value.double_value
                 self.state.said(name, float(number))
 
-    def _call(self, name: str, heard: Callable[[Any], None] | None, **fields: Any) -> None:
+    def _call(self, name: str, heard: Callable[[Message], None] | None, **fields: object) -> None:
         client = self._clients.get(name)
         if client is None or not client.service_is_ready():
             return

@@ -2,13 +2,12 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from robomarl.core.geometry import rotate
 from robomarl.core.hardware.sections import CommandLossConfig
-from robomarl.ros.io.messages import Estimate
+from robomarl.ros.io.messages import Estimate, Message
 from robomarl.vehicles.autopilot.kinds import AUTOPILOTS, PX4, AutopilotKind
 from robomarl.vehicles.autopilot.state import ARM_DISARM, DO_SET_MODE, AutopilotState, share_of
 
@@ -28,7 +27,7 @@ class MavrosState(AutopilotState):
     def __init__(self, system: int, loss: CommandLossConfig) -> None:
         """Nothing heard; see `AutopilotState`."""
         super().__init__(system, loss)
-        self.take: dict[str, Callable[[Any, float], None]] = {
+        self.take: dict[str, Callable[[Message, float], None]] = {
             "State": self._on_state,
             "ExtendedState": self._on_extended,
             "Odometry": self._on_odometry,
@@ -36,7 +35,7 @@ class MavrosState(AutopilotState):
             "BatteryState": self._on_battery,
         }
 
-    def informed(self, vehicles: list[Any]) -> None:
+    def informed(self, vehicles: list[Message]) -> None:
         """Note the answer of VehicleInfoGet: the identity of the vehicle."""
         if not vehicles or not self.note_system(vehicles[0].sysid):
             return
@@ -54,17 +53,17 @@ class MavrosState(AutopilotState):
         """Note the answer of SetMode, which only tells if the request was sent."""
         self.answered(DO_SET_MODE, 0 if sent else 4)
 
-    def _on_state(self, message: Any, now_s: float) -> None:
+    def _on_state(self, message: Message, now_s: float) -> None:
         self.note("fcu", "" if message.connected else "MAVROS has no connection to it")
         if not message.connected:
             return
         self.mode = number_of(self.autopilot or PX4, message.mode)
         self.armed, self.terminated = message.armed, message.system_status == TERMINATED
 
-    def _on_extended(self, message: Any, now_s: float) -> None:
+    def _on_extended(self, message: Message, now_s: float) -> None:
         self.landed = message.landed_state
 
-    def _on_odometry(self, message: Any, now_s: float) -> None:
+    def _on_odometry(self, message: Message, now_s: float) -> None:
         frames = message.header.frame_id, message.child_frame_id
         wrong = frames != FRAMES
         self.note("frame", f"its local_position/odom is in frames {frames}; {FRAMES} is read" if wrong else "")
@@ -80,11 +79,11 @@ class MavrosState(AutopilotState):
             parts = parts._replace(vel_m_s=rotate(quat, vel))
             self.sampled(parts, now_s, stamp.sec + stamp.nanosec / 1e9, 0)
 
-    def _on_imu(self, message: Any, now_s: float) -> None:
+    def _on_imu(self, message: Message, now_s: float) -> None:
         felt = message.linear_acceleration
         self.force_m_s2 = np.array([felt.x, felt.y, felt.z])
 
-    def _on_battery(self, message: Any, now_s: float) -> None:
+    def _on_battery(self, message: Message, now_s: float) -> None:
         self.volts = message.voltage or math.nan
         self.share = share_of(message.percentage)
 

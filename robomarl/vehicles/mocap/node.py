@@ -9,11 +9,12 @@ for stale odometry acts. Service `NAME/mocap/reset`: an operator has seen that t
 
 import sys
 from dataclasses import replace
-from typing import Any, Literal, cast
+from typing import Literal, cast
 
 import numpy as np
 from geometry_msgs.msg import TransformStamped
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.publisher import Publisher
 from std_srvs.srv import Trigger
 
 from robomarl.core.config import UserError
@@ -21,7 +22,7 @@ from robomarl.core.hardware.vehicle import load_any_vehicle
 from robomarl.ros import convert, topics
 from robomarl.ros.intake.mailbox import Mailbox
 from robomarl.ros.io.fast_messages import OdometryWriter
-from robomarl.ros.io.messages import Estimate
+from robomarl.ros.io.messages import Estimate, Message
 from robomarl.ros.io.node_base import message_class, now_s, publisher, run_node
 from robomarl.ros.robot.health import OK, WARN, DiagnosticEntry
 from robomarl.ros.robot.jumps import Reach
@@ -68,7 +69,7 @@ class TrackedBody:
         self.judge = FrameJudge()
         where = f"{settings.base}/{name}/{settings.imu}"
         self._imu = Mailbox(node, IMU, where, lambda message: message) if settings.imu else None
-        self._felt: Any = None
+        self._felt: Message = None
         self._told = Quality.WAITING
 
     def take(self, pose: NamedPose, at_s: float, active: bool) -> tuple[Estimate, float] | None:
@@ -182,7 +183,7 @@ class MocapNode(AdapterNode[MocapSettings]):
         self.stop_ticking()
         super().destroy_node()
 
-    def _transforms(self) -> Any:
+    def _transforms(self) -> Publisher | None:
         """Publisher of `/tf`; None where its type is not installed."""
         try:
             return publisher(self, replace(topics.TF, reliable=True), topics.TF.name)  # tf listeners want it so
@@ -226,7 +227,7 @@ class MocapNode(AdapterNode[MocapSettings]):
             self._tf.publish(message_class(topics.TF.type)(transforms=moved))
 
 
-def list_poses(message: Any) -> list[NamedPose]:
+def list_poses(message: Message) -> list[NamedPose]:
     """For `Mailbox`: all or none of a message."""
     return list(poses_of(message))
 

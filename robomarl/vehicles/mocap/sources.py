@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from robomarl.ros.intake.sound import fault_of
+from robomarl.ros.io.messages import Message
 from robomarl.ros.timing.stamp import Stamp, time_of
 from robomarl.vehicles.mocap.tracker import SensedPose
 
@@ -22,7 +23,7 @@ class NamedPose(NamedTuple):
     """Why it is none of this body, in words; "" where nothing speaks against it."""
 
 
-def poses_of(message: Any) -> Iterator[NamedPose]:
+def poses_of(message: Message) -> Iterator[NamedPose]:
     """All poses of a message of any of the kinds. Where one is wrong only its own body suffers.
 
     A body that is named twice has no pose: one of the two is another's. Whether a pose can be meant, its tracker says.
@@ -34,7 +35,7 @@ def poses_of(message: Any) -> Iterator[NamedPose]:
         yield pose._replace(problem=pose.problem or twice)
 
 
-def _listed(message: Any) -> Iterator[NamedPose]:
+def _listed(message: Message) -> Iterator[NamedPose]:
     if hasattr(message, "transforms"):
         for moved in message.transforms:
             place, turn = moved.transform.translation, moved.transform.rotation
@@ -46,7 +47,7 @@ def _listed(message: Any) -> Iterator[NamedPose]:
             yield _named(body.name, message.header, body.pose.position, body.pose.orientation)
 
 
-def _named(name: str, header: Any, place: Any, turn: Any) -> NamedPose:
+def _named(name: str, header: Message, place: Message, turn: Message) -> NamedPose:
     pos, quat = np.array([place.x, place.y, place.z]), np.array([turn.w, turn.x, turn.y, turn.z])
     problem = fault_of((*pos.tolist(), *quat.tolist()), "a number of a pose")
     try:

@@ -1,9 +1,8 @@
 """`Px4DdsLink`: one PX4 vehicle behind the topics of px4_msgs: its messages and its commands."""
 
-from typing import Any
-
 import numpy as np
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 
 from robomarl.core.hardware.sections import CommandLossConfig
 from robomarl.ros.intake.mailbox import Mailbox
@@ -42,7 +41,7 @@ class Px4DdsLink(AutopilotLink):
         super().__init__(Px4State(address.system, loss, geo), f"{address.namespace}/fmu")
         self._wire = RosWire(node, address.namespace)
         self._heard: list[tuple[str, Mailbox]] = []
-        self._tellers: dict[str, Any] = {}
+        self._tellers: dict[str, Publisher] = {}
         self._kinds = {topic.name: message_class(topic.type) for topic in topics.TOLD}
 
     def open(self) -> None:
@@ -109,7 +108,7 @@ class Px4DdsLink(AutopilotLink):
         ours = {"source_system": US[0], "source_component": US[1], "from_external": True}
         self._tell(topics.COMMAND.name, command=command, **numbers, **whose, **ours)
 
-    def _tell(self, name: str, **fields: Any) -> None:
+    def _tell(self, name: str, **fields: object) -> None:
         if name in self._tellers:
             stamp_us = self._wire.node.get_clock().now().nanoseconds // 1000
             self._tellers[name].publish(self._kinds[name](timestamp=stamp_us, **fields))

@@ -7,13 +7,12 @@ with the agent.
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from robomarl.core.geometry import rotate
 from robomarl.core.hardware.sections import CommandLossConfig
-from robomarl.ros.io.messages import Estimate
+from robomarl.ros.io.messages import Estimate, Message
 from robomarl.vehicles.autopilot.kinds import PX4, px4_mode
 from robomarl.vehicles.autopilot.ned import force_from_frd, from_ned
 from robomarl.vehicles.autopilot.state import LANDED, US, AutopilotState, share_of
@@ -58,7 +57,7 @@ class Px4State(AutopilotState):
         self.begins_m = None if geo else np.zeros(3)
         """[3] where its local frame begins in the map, NED; None: it has not said."""
         self._moves = 0
-        self.take: dict[str, Callable[[Any, float], None]] = {
+        self.take: dict[str, Callable[[Message, float], None]] = {
             "VehicleStatus": self._on_status,
             "VehicleOdometry": self._on_odometry,
             "VehicleLandDetected": self._on_land,
@@ -76,7 +75,7 @@ class Px4State(AutopilotState):
             return found
         return "it has not said where its local frame begins" if self.begins_m is None else ""
 
-    def _on_status(self, message: Any, now_s: float) -> None:
+    def _on_status(self, message: Message, now_s: float) -> None:
         if not self.note_system(message.system_id):
             return
         self.heard_s, self.autopilot = now_s, PX4_DDS
@@ -85,7 +84,7 @@ class Px4State(AutopilotState):
         self.armed, self.terminated = message.arming_state == ARMED, message.nav_state == TERMINATION
         self.text = "" if message.pre_flight_checks_pass else "its pre-flight checks fail"
 
-    def _on_odometry(self, message: Any, now_s: float) -> None:
+    def _on_odometry(self, message: Message, now_s: float) -> None:
         frames = message.pose_frame, message.velocity_frame
         wrong = frames[0] != NED or frames[1] not in (NED, BODY_FRD)
         self.note("frame", f"its VehicleOdometry is in frames {frames}; (1, 1) or (1, 3) is read" if wrong else "")
@@ -101,7 +100,7 @@ class Px4State(AutopilotState):
         stamp_s = (message.timestamp_sample or message.timestamp) / 1e6
         self.sampled(estimate, now_s, stamp_s, message.reset_counter + 256 * self._moves)
 
-    def _on_local(self, message: Any, now_s: float) -> None:
+    def _on_local(self, message: Message, now_s: float) -> None:
         if self._geo is None or not (message.xy_global and message.z_global):
             return
         if not self.is_sound("VehicleLocalPosition", (message.ref_lat, message.ref_lon, message.ref_alt)):
@@ -111,20 +110,20 @@ class Px4State(AutopilotState):
             self._moves += self.begins_m is not None
             self.begins_m = begins
 
-    def _on_land(self, message: Any, now_s: float) -> None:
+    def _on_land(self, message: Message, now_s: float) -> None:
         self.landed = LANDED if message.landed else IN_AIR
 
-    def _on_battery(self, message: Any, now_s: float) -> None:
+    def _on_battery(self, message: Message, now_s: float) -> None:
         self.volts = message.voltage_v or math.nan
         self.share = share_of(message.remaining)
         self.charge = 1 + message.warning if WARNING_LOW <= message.warning <= WARNING_FAILED else 0
 
-    def _on_ack(self, message: Any, now_s: float) -> None:
+    def _on_ack(self, message: Message, now_s: float) -> None:
         if (message.target_system, message.target_component) == US:
             self.answered(message.command, message.result)
 
-    def _on_time(self, message: Any, now_s: float) -> None:
+    def _on_time(self, message: Message, now_s: float) -> None:
         self.clocks.trip(message.round_trip_time / 1e6)
 
-    def _on_sensors(self, message: Any, now_s: float) -> None:
+    def _on_sensors(self, message: Message, now_s: float) -> None:
         self.force_m_s2 = force_from_frd(np.array(message.accelerometer_m_s2, float))
