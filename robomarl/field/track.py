@@ -1,6 +1,7 @@
-"""`RobotTrack`: where one robot said it was and what it was commanded, at its own rate, whoever recorded it.
+"""`RobotTrack`: the estimates and commands of one robot, at its own rate, from any recorder.
 
-Recordings of field tests and simulations are read into it; what compares the two or fits one to the other starts here.
+Recordings of field tests and simulations are read into it; code that compares the two or fits one
+to its counterpart starts here.
 """
 
 from typing import NamedTuple
@@ -8,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 GAP = 1.5
-"""In periods: where estimates are farther apart, a track is cut."""
+"""Distance of estimates, in periods, above which a track is cut."""
 
 
 class RobotTrack(NamedTuple):
@@ -30,7 +31,7 @@ class RobotTrack(NamedTuple):
     sent_s: np.ndarray
     """[K] time of the decision."""
     command: np.ndarray
-    """[K, A] what was sent."""
+    """[K, A] commands that were sent."""
     received: int = 0
     """Messages of team-mates that arrived ..."""
     lost: int = 0
@@ -44,12 +45,14 @@ class RobotTrack(NamedTuple):
         return np.concatenate([self.pos_m, self.quat_wxyz, self.vel_m_s, self.omega_rad_s], -1)
 
     def part(self, rows: slice | np.ndarray) -> "RobotTrack":
-        """The same with these decisions only; what was received is that of all."""
+        """Return the track with these decisions only; the counts of messages stay those of the whole track."""
         sensed = None if self.sensed is None else self.sensed[rows]
         return self._replace(**{name: getattr(self, name)[rows] for name in self._fields[2:9]}, sensed=sensed)
 
     def within(self, low_m: tuple[float, ...], high_m: tuple[float, ...]) -> "RobotTrack":
-        """The same without decisions outside of the space [3] each: there are floor and walls, and no model of them."""
+        """Return the track without decisions outside of the space [3] each: floor and walls are there, and have no
+        model.
+        """
         inside = (self.pos_m >= np.array(low_m)) & (self.pos_m <= np.array(high_m))
         return self.part(np.flatnonzero(inside.all(-1)))
 
@@ -73,7 +76,9 @@ def even_parts(track: RobotTrack, period_s: float, least: int) -> list[RobotTrac
 
 
 def in_force(track: RobotTrack, at_s: np.ndarray, delay_s: float = 0.0) -> np.ndarray:
-    """[..., A] the command that acts at each time [...], so long after it was decided; the first before that."""
+    """Return the command [..., A] that acts at each time [...], `delay_s` after its decision; the first
+    one before that.
+    """
     newest = np.searchsorted(track.sent_s + delay_s, at_s + 1e-9, side="right") - 1
     return track.command[np.maximum(newest, 0)]
 

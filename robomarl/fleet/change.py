@@ -20,7 +20,7 @@ from robomarl.fleet.store import InstalledBundles
 Watch = Callable[[str, str], None]
 """Is told a robot's name and the step that it begins."""
 STEPS = ("connect", "preflight", "stage", "verify", "switch", "health", "done")
-"""What a robot goes through; `failed` ends it early."""
+"""Steps of a robot through a change; `failed` ends it early."""
 SETTLE_S = SILENCE_S + 5.0
 """How long a robot may take to notice that we are gone."""
 SLOWEST_SHARE = 0.5
@@ -34,18 +34,18 @@ class TeamChange:
     action: str
     """flash or rollback, for the journals."""
     bundle_id: str
-    """What is to be current."""
+    """Id of the bundle to be current."""
     need: Need
     bundle: Bundle | None = None
-    """To be staged first; none if the robots have it."""
+    """Bundle to be staged first; None if the robots have it."""
     period_s: float = 0.0
-    """Of the bundle's decisions; 0 does not look at the latency."""
+    """Period [s] of the bundle's decisions; 0 skips the check of the latency."""
     dry_run: bool = False
     """Stop after preflight."""
     allow_rollback: bool = False
-    """Robots that take signed bundles only may take one that is older than what they have had."""
+    """True if robots that accept signed bundles only may accept one that is older than their earlier bundles."""
     canary: str = ""
-    """This robot is switched, and seen to be well, before anything is sent to the others."""
+    """Robot that is switched, and seen to be well, before anything is sent to the rest of the fleet."""
     absent_ok: bool = False
     """Robots that can't be connected to are left out, and catch up later."""
 
@@ -85,7 +85,7 @@ class Change:
         return [self.reports[name] for name in self.robots]
 
     def _groups(self) -> list[list[str]]:
-        """Who goes first."""
+        """Return the groups of robots in their order, the canary first."""
         others = [name for name in self.robots if name != self.plan.canary]
         return [[self.plan.canary], others] if self.plan.canary in self.robots and others else [list(self.robots)]
 
@@ -181,7 +181,9 @@ class Change:
         self.watch(name, "done")
 
     def _catch_up(self, name: str) -> None:
-        """A robot whose confirmation was lost, and that may have gone back: the others stay, so it has to follow."""
+        """Switch a robot again if its confirmation was lost and it may have gone back: the team stays, so it has to
+        follow.
+        """
         if self.reports[name].ok:
             return
         robot, lost = self.robots[name], self.reports[name].reason
@@ -198,7 +200,9 @@ class Change:
         self._update(name, ok=True, reason=f"switched at the second try: {lost}")
 
     def _settled(self, name: str) -> InstalledBundles:
-        """What a robot has over a new connection, once whoever served the old one is gone: until then it may change."""
+        """Return a robot's state over a new connection, once the server of the old one has ended: until then it may
+        change.
+        """
         robot = self.robots[name]
         robot.close()
         robot.hello()

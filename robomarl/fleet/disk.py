@@ -1,4 +1,4 @@
-"""Files that are on the disk when the call returns, whatever happens to the power afterwards."""
+"""Durable writes: files are on the disk when the call returns, even if the power fails afterwards."""
 
 import fcntl
 import os
@@ -11,7 +11,7 @@ from typing import IO
 from robomarl.core.config import UserError
 
 OURS, READABLE = 0o755, 0o644
-"""Modes of folders and of files that go on: whatever the umask, only their owner writes."""
+"""Modes of folders and of files that are continued: for any umask, only their owner writes."""
 
 
 def make_folder(path: Path) -> None:
@@ -36,12 +36,12 @@ def write_durably(path: Path, content: bytes) -> None:
 
 
 def replace_durably(path: Path, content: bytes, fresh: Path) -> None:
-    """Put a file in the place of another by one rename: readers see the old content or the new, never a part.
+    """Replace a file by one rename: readers see the old content or the new, never a part.
 
     Args:
         path: the file.
         content: its new content.
-        fresh: where the new file is written first; on the same disk.
+        fresh: path at which the new file is written first; on this disk, too.
     """
     fresh.unlink(missing_ok=True)
     write_durably(fresh, content)
@@ -79,7 +79,9 @@ def written(root: Path) -> Iterator[None]:
 
 
 def take_lock(file: IO[str]) -> bool:
-    """Lock a file for oneself; whether that worked. Who only looks has it for an instant: so try more than once."""
+    """Lock a file for this process; return True if that worked. A reader holds the lock for an instant, so try
+    repeatedly.
+    """
     for _ in range(5):
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -90,7 +92,7 @@ def take_lock(file: IO[str]) -> bool:
 
 
 def open_lock(path: Path) -> IO[str]:
-    """Open a file that is locked: nobody else may, for whoever only reads it can hold it too."""
+    """Open a lock file with access for its owner only, because every process that can read it can hold the lock too."""
     file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600), "a+")
     with suppress(OSError):  # another user's, who may only write
         os.fchmod(file.fileno(), 0o600)

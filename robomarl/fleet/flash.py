@@ -1,7 +1,9 @@
-"""A bundle goes to all robots of a fleet, or to none: all stage and check it, then all switch.
+"""Installation of a bundle on all robots of a fleet, or on none: all stage and check it, then all
+switch.
 
-Every function takes the robots by name, works on all of them at once and returns one `Report` for each. If a robot
-fails before the switch, no robot has switched; if one fails to switch, the others go back.
+Every function takes the robots by name, works on all robots at once and returns one `Report` for
+each. If a robot fails before the switch, no robot has switched; if one fails to switch, all
+switched robots go back.
 """
 
 from dataclasses import dataclass, replace
@@ -69,13 +71,13 @@ def flash(
     watch: Watch = lambda name, step: None,
     options: FlashOptions = FlashOptions(),  # noqa: B008
 ) -> list[Report]:
-    """Put the bundle on every robot and make it current on all of them, or on none.
+    """Put the bundle on every robot and make it current on all robots, or on none.
 
     Args:
-        bundle: what is to be current.
-        robots: by name.
-        watch: is told of every step.
-        options: how.
+        bundle: the bundle to be current.
+        robots: robots by name.
+        watch: called with every step.
+        options: settings of the change.
 
     Raises:
         UserError: no robot is called as the canary.

@@ -1,8 +1,9 @@
-"""The robot's journal: who changed what when, from what, to what, and how it ended. One JSON object a line.
+"""The robot's journal: operator, time, bundles before and after, and result of every change. One JSON
+object a line.
 
-Every line is on the disk before the next step begins, so that the last line says what was going on when the
-power went. A line that was torn is skipped. The lines are a chain: each holds the sha256 of the one before, and of what
-was torn since; see `robomarl.fleet.evidence.chain`.
+Every line is on the disk before the next step begins, so that the last line shows the step that was
+running when the power went. A line that was torn is skipped. The lines are a chain: each holds the
+sha256 of the one before, and of any text torn since; see `robomarl.fleet.evidence.chain`.
 """
 
 import json
@@ -39,11 +40,13 @@ class Entry:
     after: str | None
     """Id that is to be current."""
     result: str
-    """`begun`, `ok`, or what went wrong."""
+    """`begun`, `ok`, or the error."""
     key: str = ""
-    """Fingerprint of the key that the operator proved to have; empty where `who` is only what somebody said."""
+    """Fingerprint of the key that the operator proved to have; empty if the operator's name is not proven."""
     link: str = ""
-    """Sha256 of what stands before in the file, from the last whole line on; empty in lines from before the chain."""
+    """Sha256 of the content before it in the file, from the last whole line on; empty in lines from before the
+    chain.
+    """
 
 
 class Journal:
@@ -86,7 +89,9 @@ class Journal:
         return entries[-count:] if count > 0 else []
 
     def undone(self, current: str | None) -> str:
-        """Id of what the robot went back from by itself to what is current, and nobody switched it since; else ""."""
+        """Return the id of the bundle from which the robot by itself went back to `current`, if not switched since;
+        else "".
+        """
         done = [e for e in self.read() if e.action == "undo" or (e.action in SWITCHES and e.result == "ok")]
         last = done[-1] if done else None
         left = last is not None and last.action == "undo" and LEFT in last.result and last.after == current
@@ -94,7 +99,7 @@ class Journal:
 
 
 def entry_of(line: bytes) -> Entry | None:
-    """What a line says; None where it is torn."""
+    """Return the entry of a line; None if it is torn."""
     try:
         data: Any = json.loads(line)
         return Entry(**data)

@@ -1,7 +1,9 @@
-"""Look after robots one by one: no robot waits for another, and none is switched but to end what another change began.
+"""Commands on single robots: no robot waits for another, and none is switched except to complete
+another's change.
 
-Nobody is told to stay before all are well on a new bundle. So where an operator died when he had told one robot, the
-change was decided: who was not told yet went back by itself, and is brought to what the others have.
+No robot is told to stay before all are well on a new bundle. So if an operator's process died after
+it had told one robot, the change was decided: a robot that was not told yet went back by itself,
+and is brought to the team's bundle.
 """
 
 import base64
@@ -19,15 +21,15 @@ from robomarl.fleet.report import Report, Robots, each
 from robomarl.fleet.robot import Robot
 
 NODE = ("state", "bundle_id", "problem", "robomarl")
-"""What status tells of a policy node."""
+"""Fields of a policy node that status reports."""
 
 
 def status(robots: Robots, allow_rollback: bool = False) -> list[Report]:
-    """What every robot has, since when, when it was last checked, who holds it, and what its filter runs in.
+    """Return each robot's bundles, their age, last check and lock holder, and the backend of its filter.
 
     Args:
         robots: by name.
-        allow_rollback: what an operator began who died may be brought to its end with an older bundle.
+        allow_rollback: a change begun by an operator that died may be completed with an older bundle.
     """
     found = each(robots, _state)
     if not (goals := _unfinished(found)):
@@ -48,7 +50,7 @@ def _state(robot: Robot) -> dict[str, Any]:
 
 
 def verify(robots: Robots) -> list[Report]:
-    """Each robot checks what is current, itself."""
+    """Let each robot check its current bundle."""
 
     def look(robot: Robot) -> dict[str, Any]:
         robot.hello()
@@ -64,7 +66,7 @@ def verify(robots: Robots) -> list[Report]:
 
 
 def prune(robots: Robots) -> list[Report]:
-    """Remove what is neither current nor previous from every robot."""
+    """Remove every bundle that is neither current nor previous from every robot."""
 
     def look(robot: Robot) -> dict[str, Any]:
         robot.hello()
@@ -92,7 +94,9 @@ def journals(robots: Robots, folder: Path) -> list[Report]:
 
 
 def _unfinished(reports: Sequence[Report]) -> dict[str, str]:
-    """Robots that went back from what another one was told to stay with: id of that by name; from `look.status`."""
+    """Return robots that went back from a bundle with which another stays: id of that bundle by name; from
+    `look.status`.
+    """
     there = [r for r in reports if r.ok]
     stays = {r.current for r in there if not r.facts["pending"]}
     goals: dict[str, str] = {r.name: r.facts["undone"] for r in there if not r.facts["pending"]}
@@ -100,7 +104,7 @@ def _unfinished(reports: Sequence[Report]) -> dict[str, str]:
 
 
 def _finish(robots: Robots, goals: dict[str, str], allow_rollback: bool = False) -> dict[str, str]:
-    """Switch robots to what the others have; each checks it again, and has to be well on it.
+    """Switch robots to the bundle of the rest of the team; each checks it again, and has to be well on it.
 
     Args:
         robots: all, by name.
@@ -108,7 +112,7 @@ def _finish(robots: Robots, goals: dict[str, str], allow_rollback: bool = False)
         allow_rollback: see `TeamChange`.
 
     Returns:
-        What to say of each of them.
+        Text to report for each robot.
     """
     said = {}
     for goal in sorted(set(goals.values())):

@@ -1,7 +1,8 @@
-"""`Pipe`: a process whose streams lead to a robot, with a deadline on every byte.
+"""`Pipe`: process with streams to a robot, with a deadline on every byte.
 
-The process is the system's `ssh`, or in tests anything that speaks like `robomarl.fleet.serve`. Streams do not
-block: a robot that stops reading or answering is an error after a time, and never a hang.
+The process is the system's `ssh`, or in tests any program that speaks like `robomarl.fleet.serve`.
+Streams do not block: a robot that stops reading or answering is an error after a time, and never a
+hang.
 """
 
 import contextlib
@@ -19,7 +20,7 @@ from robomarl.core.config import UserError, printable
 from robomarl.fleet.serve import GREETING
 
 STALL_S = 15.0
-"""A robot that takes or gives no byte for so long is gone."""
+"""Time [s] after which a robot that takes or gives no byte counts as gone."""
 CLOSE_S = 3.0
 """How long the process has to end by itself, once its input is closed."""
 MAX_NOISE = 2**16
@@ -27,12 +28,12 @@ MAX_NOISE = 2**16
 
 
 _WARNING = re.compile(r":\d+: \w*Warning: |^Warning: |^\*\* ")
-"""Of Python, and of ssh about keys: it stands in the output of what went well, too."""
+"""Warnings of Python, and of ssh about keys: they stand in the output of successful processes, too."""
 STEPS = {
     **{"ping": "connect", "hello": "connect", "prove": "connect", "lock": "preflight", "admits": "preflight"},
     **{"add": "stage", "check": "verify"},
 }
-"""What a request is a part of, where that is not its name."""
+"""Step to which a request belongs, if that is not its name."""
 MAX_ERROR = 2000
 """Characters of a robot's reason that are shown."""
 MAX_ANSWER = 2**22
@@ -40,30 +41,30 @@ MAX_ANSWER = 2**22
 
 
 class BrokenLinkError(UserError):
-    """The robot is gone, or what it says can't be understood; a robot that says no is a plain `UserError`."""
+    """The robot is gone, or its answer can't be understood; a robot that refuses is a plain `UserError`."""
 
 
 class LostConnectionError(BrokenLinkError):
     """The connection was there, and is gone."""
 
     def __init__(self, what: str, cause: str, step: str) -> None:
-        """Say it.
+        """Compose the message.
 
         Args:
             what: the robot.
-            cause: what its process said, or how it ended.
-            step: what was going on.
+            cause: output of its process, or how it ended.
+            step: the step in progress.
         """
         super().__init__(f"{what}: connection lost during {step} ({cause}); look whether it is on and near.")
         self._what, self._cause = what, cause
 
     def during(self, step: str) -> "LostConnectionError":
-        """The same, of a step as the operator knows it."""
+        """Return this error for a step as the operator knows it."""
         return LostConnectionError(self._what, self._cause, step)
 
 
 class Pipe:
-    """One conversation. Errors are one sentence that begins with `what`."""
+    """One conversation with a robot. Errors are one sentence that begins with the name of the robot."""
 
     def __init__(self, command: list[str], what: str) -> None:
         """Start the process.
@@ -174,7 +175,7 @@ class Pipe:
             )
 
     def _gone(self) -> BrokenLinkError:
-        """Why the process went: what it said, or how it ended."""
+        """Return the error of a process that went: its output, or how it ended."""
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(CLOSE_S)
         self._errors.seek(0)
@@ -209,7 +210,7 @@ def _ended(status: int | None) -> str:
 
 
 def clean(answer: Any) -> Any:
-    """What a robot said, without what would steer a terminal."""
+    """Return a robot's answer, without characters that would steer a terminal."""
     if isinstance(answer, str):
         return printable(answer)
     if isinstance(answer, list):

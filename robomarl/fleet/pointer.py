@@ -1,10 +1,11 @@
-"""`Pointer`: which bundle of a robot is current, in one file that changes by one rename.
+"""`Pointer`: the current bundle of a robot, in one file that changes by one rename.
 
-    current         {"id": ..., "previous": ...}, and while a switch is not confirmed, "pending": what was before
-    current.undo    what `current` was, and ...
-    current.done    ... what it will be: both are there before the switch, so that its end needs no room on the disk
+    current         {"id": ..., "previous": ...}, and while a switch is not confirmed, "pending": the state before
+    current.undo    the state of `current` before, and ...
+    current.done    ... after: both are there before the switch, so that its end needs no room on the disk
 
-A power cut or kill at any time leaves `current` naming a whole bundle, and saying whether its switch was confirmed.
+A power cut or kill at any time leaves `current` naming a whole bundle, and telling if its switch
+was confirmed.
 """
 
 import json
@@ -22,14 +23,14 @@ ID = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class InstalledBundles:
-    """What a robot has. Ids, or None."""
+    """Bundles of a robot: ids, or None."""
 
     current: str | None = None
-    """What it flies."""
+    """Id of the bundle that it flies."""
     previous: str | None = None
-    """What rollback goes to."""
+    """Id of the bundle to which rollback goes."""
     pending: "InstalledBundles | None" = None
-    """What it goes back to unless the switch is confirmed; None where nothing is open."""
+    """Bundles to which it goes back unless the switch is confirmed; None if no switch is open."""
 
 
 class Pointer:
@@ -42,7 +43,7 @@ class Pointer:
         self._undo, self._done, self._fresh = (root / f"current.{name}" for name in ("undo", "done", "new"))
 
     def read(self) -> InstalledBundles:
-        """What is current now.
+        """Return the current state.
 
         Raises:
             UserError: the file is damaged or can't be read.
@@ -83,7 +84,7 @@ class Pointer:
             replace_durably(self.file, _content(replace(after, pending=before)), self._fresh)
 
     def confirm(self) -> None:
-        """Stay with what was begun; nothing where nothing is open.
+        """Make the pending switch permanent. Does nothing if no switch is pending.
 
         Raises:
             UserError: the folder can't be written.
@@ -93,7 +94,7 @@ class Pointer:
             self._end(replace(now, pending=None), self._done)
 
     def undo(self) -> None:
-        """Go back to what was before `begin`; nothing where nothing is open.
+        """Go back to the state before `begin`. Does nothing if no switch is pending.
 
         Raises:
             UserError: the folder can't be written.
@@ -132,7 +133,9 @@ class Pointer:
 
 
 def _state(data: Any) -> InstalledBundles:
-    """What the file says; a switch that is not confirmed must not look as if it were, so no key is optional."""
+    """Return the state in the file's content; unknown keys raise, so that an unconfirmed switch can't look
+    confirmed.
+    """
     state = _ids(data, ("pending",))
     if state.current is None:
         raise ValueError("id is missing")

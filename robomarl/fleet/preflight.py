@@ -1,4 +1,4 @@
-"""What must hold before anything is sent to a robot."""
+"""Conditions that must hold before anything is sent to a robot."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,14 +6,14 @@ from typing import Any
 from robomarl import __version__
 
 OLDEST = {"python": (3, 11), "onnxruntime": (1, 18)}
-"""Older ones do not run what we export."""
+"""Oldest versions that run our exports."""
 COPIES, SPARE_BYTES = 3, 16 * 2**20
-"""Free space that a robot needs: so many times the bundle, and this."""
+"""Free space that a robot needs: this number of copies of the bundle, and this number of bytes."""
 
 
 @dataclass(frozen=True)
 class Need:
-    """What a bundle and a fleet ask of a robot."""
+    """Requirements of a bundle and a fleet on a robot."""
 
     vehicle: str
     """Type that the bundle is for."""
@@ -24,7 +24,9 @@ class Need:
 
 
 def problems(facts: dict[str, Any], need: Need) -> list[str]:
-    """Compare what a robot said of itself (`OperatorSession.hello`) with what is needed; one sentence each."""
+    """Compare a robot's answer (`OperatorSession.hello`) with the requirements; return one sentence for each
+    problem.
+    """
     found = list(filter(None, [str(facts.get("damage", ""))]))  # older ones do not say
     if facts["robomarl"] != __version__:
         found.append(f"has robomarl {facts['robomarl']}, this machine {__version__}; run `robomarl fleet setup`.")

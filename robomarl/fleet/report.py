@@ -1,4 +1,4 @@
-"""`Report`: what came of one robot; and how many are asked at once."""
+"""`Report`: result of one robot; and requests to all robots at once."""
 
 import time
 from collections import deque
@@ -14,7 +14,7 @@ from robomarl.fleet.robot import Robot
 PING_S, PONG_S = 3.0, 6.0
 """How often robots that wait for others are told that we are still there, and how long each may take to answer [s]."""
 AT_ONCE = 8
-"""Robots that are sent a bundle, or check one, at the same time: they share this machine and its radio."""
+"""Number of robots that are sent a bundle, or check one, at a time: they share this machine and its radio."""
 
 Robots = Mapping[str, Robot]
 Look = Callable[[Robot], dict[str, Any]]
@@ -23,7 +23,7 @@ Look = Callable[[Robot], dict[str, Any]]
 
 @dataclass(frozen=True)
 class Report:
-    """What happened to one robot."""
+    """Result of one robot."""
 
     name: str
     ok: bool = True
@@ -34,18 +34,18 @@ class Report:
     seconds: float = 0.0
     """Spent on this robot."""
     reason: str = ""
-    """Why it is not ok, or what was special."""
+    """Reason why it is not ok, or a remark."""
     absent: bool = False
     """Could not be connected to, and was left out."""
     healthy: bool | None = None
-    """Whether it was seen to be well on `current` before that was confirmed; None where nobody looked."""
+    """True if it was seen to be well on `current` before the confirmation; None without a check."""
     latency_p50_us: float | None = None
     """One decision, view to command, timed on the robot."""
     latency_p99_us: float | None = None
     bundles: tuple[str, ...] = field(default=(), compare=False)
     """Ids that are on the robot, or that prune removed."""
     facts: dict[str, Any] = field(default_factory=dict, compare=False)
-    """What status found."""
+    """Facts that status found."""
 
 
 def each(robots: Robots, look: Look) -> list[Report]:
@@ -74,16 +74,17 @@ class Together:
 
     robots: Robots
     pool: Executor
-    """With a thread for each robot, which only one request at a time goes to."""
+    """Threads, one for each robot; each robot gets only one request at a time."""
 
     def all(self, act: Callable[[str], bool], names: Iterable[str], held: Iterable[str], at_once: int = 0) -> str:
-        """Act on robots by name; the first of them, in their order, for which it was False, or nothing.
+        """Act on robots by name; return the first robot, in their order, for which the act returned False, or
+        nothing.
 
         Args:
             act: does one step of one robot; raises nothing.
-            names: whom.
+            names: names of the robots.
             held: robots that go back if they do not hear from us; asked again at every turn.
-            at_once: so many at the same time at most; 0: all.
+            at_once: maximum number of robots at a time; 0: all.
         """
         names, jobs, good, pings = list(names), {}, {}, {}
         queue, next_s = deque(names), time.monotonic() + PING_S
@@ -101,7 +102,7 @@ class Together:
         return next((name for name in names if not good[name]), "")
 
     def _ping(self, names: list[str], pings: dict[str, tuple[Future]]) -> None:
-        """Side by side: one that does not answer must not keep the others waiting until they give up."""
+        """Ping side by side: a robot that does not answer must not keep the rest waiting until they give up."""
         for name in names:
             if all(ping.done() for ping in pings.get(name, ())):
                 pings[name] = (self.pool.submit(self._say, name),)

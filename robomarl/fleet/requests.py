@@ -1,7 +1,8 @@
-"""What an operator may ask of a robot. This half runs on the robot, with the robot's own interpreter.
+"""Requests of an operator to a robot. This half runs on the robot, with the robot's own interpreter.
 
-`OperatorSession` serves one operator: it holds the robot's lock and the way back for as long as the operator is there.
-An operator who goes away between the switch and its confirmation leaves the robot as it was before.
+`OperatorSession` serves one operator: it holds the robot's lock and the way back while the operator
+is connected. An operator that goes away between the switch and its confirmation leaves the robot as
+it was before.
 
     python -m robomarl.fleet.requests FOLDER     speaks with `robomarl.fleet.pipe` on its standard streams
 """
@@ -34,10 +35,10 @@ from robomarl.fleet.trust.policy import offer_of
 from robomarl.fleet.trust.profile import PROFILE_FILE, RobotProfile, read_profile, write_profile
 
 PROTOCOL = 3
-"""Both halves must speak the same one."""
+"""Version of the protocol; both halves must have an equal one."""
 VERIFY = "verify"
 MAX_ACTION, MAX_RESULT = 40, 1000
-"""Characters of what an operator writes into a journal, which keeps a mebibyte."""
+"""Longest texts [characters] that an operator writes into a journal, which keeps a mebibyte."""
 
 
 class OperatorSession:
@@ -53,7 +54,7 @@ class OperatorSession:
         self.trust_change: tuple[str, str] = ("", "")
 
     def handle(self, op: str, args: dict[str, Any], payload: bytes = b"") -> dict[str, Any]:
-        """Do what is asked; the answer is plain JSON.
+        """Carry out a request; the answer is plain JSON.
 
         Raises:
             UserError: it can't be done, or is no request.
@@ -81,7 +82,7 @@ class OperatorSession:
             self._is_locked, self._sound = False, set()
 
     def hello(self, who: str) -> dict[str, Any]:
-        """What the robot is, for preflight."""
+        """Return facts about the robot, for preflight."""
         self._who = str(who)[:200]
         profile, wrong = self._profile()
         near = next(p for p in (self.store.root.absolute(), *self.store.root.absolute().parents) if p.exists())
@@ -100,7 +101,7 @@ class OperatorSession:
         }
 
     def prove(self, robot: str, key: str, signature: str) -> dict[str, Any]:
-        """Take down whose key the operator has; a key that this robot does not trust proves nothing."""
+        """Record the operator's key; a key that this robot does not trust proves nothing."""
         profile, wrong = self._profile()
         if profile.name and robot != profile.name:
             raise UserError(f"{self.store.root}: this is {profile.name}, not {robot}; mend the fleet file.")
@@ -110,7 +111,7 @@ class OperatorSession:
         return {"key": self._key}
 
     def state(self) -> dict[str, Any]:
-        """What is current, since when, when it was last checked, who holds the robot, what the filter runs in."""
+        """Return the current bundle, its age and last check, the lock holder, and the backend of the filter."""
         if not self._is_locked:
             self.store.settle()
         state = self.store.state()
@@ -173,7 +174,7 @@ class OperatorSession:
             self._note(action, before, after, "ok")
 
     def health(self) -> dict[str, Any]:
-        """Whether the robot is well on what is current, which its node says or a check in its place."""
+        """Return the health of the robot on its current bundle, reported by its node or by a check in its place."""
         self.need_lock()
         state = self.store.state()
         if state.current is None:
@@ -182,7 +183,7 @@ class OperatorSession:
         return asdict(health_of(self.store.root, folder, state.current, switched))
 
     def node(self) -> dict[str, Any]:
-        """What the robot's policy node says of itself; empty where none runs."""
+        """Return the status of the robot's policy node; empty if none runs."""
         try:
             status = read_status(self.store.root)
         except BusyError:
@@ -197,7 +198,7 @@ class OperatorSession:
             self.store.remember_counter()
 
     def undo(self, reason: str = "another robot failed") -> None:
-        """Go back to what was before `switch`, unless it was confirmed."""
+        """Go back to the bundle before `switch`, unless it was confirmed."""
         if not self._is_locked or (before := (now := self.store.state()).pending) is None:
             return
         self.store.pointer.undo()
@@ -205,22 +206,22 @@ class OperatorSession:
             self._note("undo", now, before, f"ok: {reason}")
 
     def note(self, action: str, after: str | None, result: str) -> None:
-        """Write into the journal what came of it, where nothing was switched.
+        """Write the result into the journal, if nothing was switched.
 
-        That a bundle is well, only this robot says: after a check of its own, for this operator.
+        Only this robot records that a bundle is well: after a check of its own, for this operator.
         """
         if result == "ok" and (action != VERIFY or after not in self._sound):
             raise UserError(f"{self.store.root}: {action[:40]!r} is not ok because an operator says so; verify it.")
         self.tell(action[:MAX_ACTION], after, result[:MAX_RESULT])
 
     def tell(self, action: str, after: str | None, result: str) -> None:
-        """The same from here: no operator has a say in it."""
+        """Write an entry of the robot itself into the journal: its content does not come from an operator."""
         if self.store.root.is_dir():
             with written(self.store.root):
                 self._note(action, self.store.state(), InstalledBundles(after), result)
 
     def prune(self) -> dict[str, Any]:
-        """Remove what is neither current nor previous."""
+        """Remove every bundle that is neither current nor previous."""
         self.need_lock()
         gone, now = self.store.prune(), self.store.state()
         self.tell("prune", now.current, f"ok: {len(gone)} removed")
@@ -231,13 +232,13 @@ class OperatorSession:
         return {"entries": [asdict(entry) for entry in self.store.journal.read(count)]}
 
     def profile(self, **about: Any) -> None:
-        """Write down what this robot is."""
+        """Write the profile of this robot."""
         self.need_lock()
         write_profile(self.store.root, build(RobotProfile, about, PROFILE_FILE))
         self.tell("setup", self.store.state().current, "ok")
 
     def collect(self) -> dict[str, Any]:
-        """All of the journal, as it is on the disk."""
+        """Return the whole journal, byte by byte."""
         files = (self.store.journal.old, self.store.journal.file)
         old, now = (file.read_bytes() if file.exists() else b"" for file in files)
         return {"old": base64.b64encode(old).decode(), "now": base64.b64encode(now).decode()}
@@ -254,7 +255,7 @@ class OperatorSession:
         self.store.journal.write(self._who, action, (before.current, after.current), result, self._key)
 
     def _profile(self) -> tuple[RobotProfile, str]:
-        """What the robot is; and what is wrong with its file, which a new setup mends."""
+        """Return the robot's profile, and the error in its file, which a new setup fixes."""
         try:
             return read_profile(self.store.root), ""
         except UserError as error:

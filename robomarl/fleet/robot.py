@@ -44,21 +44,21 @@ _SHAPES: dict[str, dict[str, tuple[type, ...]]] = {
         **dict.fromkeys(("threshold", "counter"), (int,)),
     },
 }
-"""What the answers must hold, by request."""
+"""Required fields of the answers, by request."""
 _LINE = {"key": _TEXT, "time": _TEXT, "who": _TEXT, "action": _TEXT, "before": _ID, "after": _ID, "result": _TEXT}
-"""Of the journal."""
+"""Required fields of a journal entry."""
 
 
 class Robot:
     """One robot. Every method raises `UserError` with one sentence where the robot can't, or is gone."""
 
     def __init__(self, name: str, transport: Transport, vehicle: str = "", place: str = "") -> None:
-        """Nothing is asked yet.
+        """Store the arguments; nothing is asked yet.
 
         Args:
             name: as in the fleet file.
-            transport: the way there.
-            vehicle: what the fleet file says that it is.
+            transport: transport to the robot.
+            vehicle: type of vehicle in the fleet file.
             place: host or folder, for people.
         """
         self.name = name
@@ -67,7 +67,7 @@ class Robot:
         self._transport = transport
 
     def call(self, op: str, payload: bytes = b"", within_s: float = 30.0, **args: Any) -> dict[str, Any]:
-        """One request; see `robomarl.fleet.requests.OPS`. What comes back has the shape that is asked for."""
+        """Send one request; see `robomarl.fleet.requests.OPS`. The answer is checked for its required fields."""
         answer = self._transport.call(op, args, payload, within_s)
         rows = [(answer, _SHAPES.get(op, {}))]
         if op == "log" and isinstance(answer.get("entries"), _LIST):
@@ -78,7 +78,7 @@ class Robot:
         return answer
 
     def hello(self) -> dict[str, Any]:
-        """What the robot is, with `clock_error_s`: how far its clock is off at least, the way there deducted."""
+        """Return facts about the robot, with `clock_error_s`: the least error of its clock, the way there deducted."""
         self.call("ping")  # connects: that must not count as time on the way
         asked = time.time()
         facts = self.call("hello", who=operator())
@@ -93,12 +93,12 @@ class Robot:
         return {**facts, "clock_error_s": late}
 
     def _prove(self, nonce: str, key: Any) -> None:
-        """Show that we have a key; what we do is in the journal under its fingerprint then, if the robot trusts it."""
+        """Prove that we have a key; the journal then has our actions under its fingerprint, if the robot trusts it."""
         signed = proof(SignedStatement(nonce, self.name, operator()), key)
         self.call("prove", robot=self.name, key=signed["key"], signature=signed["signature"])
 
     def state(self) -> InstalledBundles:
-        """What is current."""
+        """Return the current and the previous bundle."""
         answer = self.call("state")
         for bundle_id in (answer["current"], answer["previous"]):
             if bundle_id is not None and not ID.fullmatch(bundle_id):
@@ -118,7 +118,7 @@ class Robot:
         self.call("add", b"".join(files.values()), CHECK_S, id=bundle.id, files=sizes)
 
     def admits(self, bundle: Bundle, allow_rollback: bool = False) -> None:
-        """Ask whether the robot would take a bundle: signed by whom it trusts, and no older one."""
+        """Ask if the robot would accept a bundle: signed by trusted keys, and no older one."""
         sidecars = {name: content.decode("latin-1") for name, content in bundle.sidecars.items()}
         about = {"id": bundle.id, "name": bundle.contract.name, "sidecars": sidecars, "schema": written_version(bundle)}
         self.call("admits", **about, allow_rollback=allow_rollback)
@@ -128,19 +128,21 @@ class Robot:
         return self.call("check", within_s=CHECK_S, id=bundle_id, timed=timed, allow_rollback=allow_rollback)
 
     def switch(self, action: str, state: InstalledBundles) -> None:
-        """Change what is current, at once; until `confirm` the robot goes back if we go away."""
+        """Switch the current bundle at once; until `confirm` the robot goes back if we go away."""
         self.call("switch", action=action, current=state.current, previous=state.previous)
 
     def confirm(self) -> None:
-        """Stay with what was switched to."""
+        """Confirm the switch: the robot keeps the new bundle when the connection closes."""
         self.call("confirm", within_s=CONFIRM_S)
 
     def health(self) -> dict[str, Any]:
-        """Whether the robot is well on what is current, who says so, and why not."""
+        """Return the robot's health on its current bundle, the source of the verdict, and the reason if it is not
+        well.
+        """
         return self.call("health", within_s=CHECK_S)
 
     def undo(self, reason: str) -> None:
-        """Go back to what was before `switch`."""
+        """Go back to the bundle before `switch`."""
         self.call("undo", reason=reason)
 
     def note(self, action: str, after: str | None, result: str) -> None:

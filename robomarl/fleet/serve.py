@@ -1,8 +1,8 @@
 """The robot's end of the line: requests on standard input, answers on standard output.
 
-A request is one line of JSON, `{"op": ..., "args": {...}, "size": n}`, and n bytes behind it; an answer is one line,
-`{"ok": true, "answer": {...}}` or `{"ok": false, "error": "one sentence"}`. The first line out is `GREETING`: what a
-login shell prints before it is not taken for an answer.
+A request is one line of JSON, `{"op": ..., "args": {...}, "size": n}`, and n bytes behind it; an
+answer is one line, `{"ok": true, "answer": {...}}` or `{"ok": false, "error": "one sentence"}`. The
+first line out is `GREETING`: text that a login shell prints before it is not taken for an answer.
 """
 
 import json
@@ -16,12 +16,12 @@ from robomarl.core.config import UserError
 
 GREETING = "robomarl-onboard"
 SILENCE_S = 20.0
-"""An operator who says nothing for so long is gone: the link may be dead without anybody having closed it."""
+"""Time [s] of silence after which an operator counts as gone: the link may be dead without having been closed."""
 MAX_LINE = 2**20
 
 
 class Answering(Protocol):
-    """What answers the requests of one operator."""
+    """Interface that answers the requests of one operator."""
 
     def handle(self, op: str, args: dict[str, Any], payload: bytes) -> dict[str, Any]:
         """The answer to one request; raises `UserError` where it is refused."""
@@ -78,7 +78,7 @@ class TimedReader:
         return self._take(end + 1)
 
     def exactly(self, size: int) -> bytes:
-        """So many bytes.
+        """Return `size` bytes.
 
         Raises:
             SilenceError: they do not come, or are too many for a bundle.

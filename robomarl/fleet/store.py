@@ -1,15 +1,15 @@
-"""`Store`: the bundles of one robot, on the robot. What is current changes by one rename.
+"""`Store`: the bundles of one robot, on the robot. The current bundle changes by one rename.
 
-    bundles/ID/     sealed bundles, each under its id; what is here was whole when it came
+    bundles/ID/     sealed bundles, each under its id; every bundle here was whole when it came
     current         id of the bundle that it flies, and of the one before; see `Pointer`
-    lock            held by whoever changes something, or flies; the system drops it when its holder dies
-    staging/        bundles on their way in; what is left there is of a transfer that was cut off
-    trust.json      whether only signed bundles are taken, and by whom; see `PendingTrust` for trust.undo
-    journal.jsonl   who changed what, when, and how it ended
-    robot.json      what the robot is, written by `robomarl fleet setup`
+    lock            held by a process that changes something, or flies; the system drops it when its holder dies
+    staging/        bundles on their way in; the rest of a transfer that was cut off stays here
+    trust.json      signed bundles only or not, and the trusted keys; see `PendingTrust` for trust.undo
+    journal.jsonl   operator, time and result of every change
+    robot.json      profile of the robot, written by `robomarl fleet setup`
 
-A power cut or kill at any time leaves `current` naming a whole bundle, the old one or the new. A switch that nobody
-confirmed is undone by whoever looks next: see `Store.settle`.
+A power cut or kill at any time leaves `current` naming a whole bundle, the old one or the new. An
+unconfirmed switch is undone at the next look: see `Store.settle`.
 """
 
 import os
@@ -45,7 +45,7 @@ _FILE = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)
 
 
 class HeldError(UserError):
-    """Somebody else has the lock."""
+    """Another process has the lock."""
 
 
 class Store:
@@ -59,7 +59,7 @@ class Store:
         self.trust_change = PendingTrust(root)
 
     def state(self) -> InstalledBundles:
-        """What is current now.
+        """Return the current state.
 
         Raises:
             UserError: the file is damaged or can't be read.
@@ -78,7 +78,7 @@ class Store:
         return sorted(p.name for p in (self.root / "bundles").glob("*") if ID.fullmatch(p.name))
 
     def folder(self, bundle_id: str) -> Path:
-        """Where a bundle is, or would be."""
+        """Return the folder of a bundle, even if the bundle is not here."""
         return self.root / "bundles" / bundle_id
 
     def load(self, bundle_id: str) -> Bundle:
@@ -86,7 +86,7 @@ class Store:
 
         Raises:
             UserError: it is not here, not whole, not the one that its folder's name says, or not signed by
-                whom this robot trusts.
+                keys that this robot trusts.
         """
         if bundle_id not in self.ids():
             raise UserError(f"{self.root}: bundle {bundle_id[:12]} is not here; flash it again.")
@@ -104,10 +104,11 @@ class Store:
         return self.load(bundle_id)
 
     def add(self, bundle_id: str, files: dict[str, bytes]) -> None:
-        """Put a bundle in, whole and checked or not at all; of one that is here and sound, only sidecars change.
+        """Put a bundle in, whole and checked or not at all; for one that is here and sound, only sidecars
+        change.
 
         Args:
-            bundle_id: what the files are said to be.
+            bundle_id: claimed id of the files.
             files: content by path, sidecars included.
 
         Raises:
@@ -138,7 +139,7 @@ class Store:
         return Verdict(bundle_id, False, (f"{bundle.folder}: changed as it was checked; flash it again.",))
 
     def switch(self, state: InstalledBundles) -> None:
-        """Make `state` what is current, durably, by one rename.
+        """Make `state` current, durably, by one rename.
 
         Raises:
             UserError: the folder can't be written.
@@ -147,12 +148,12 @@ class Store:
         self.pointer.switch(state)
 
     def begin(self, state: InstalledBundles) -> None:
-        """Make `state` what is current until `pointer.confirm` or `pointer.undo`; see `switch`."""
+        """Make `state` current until `pointer.confirm` or `pointer.undo`; see `switch`."""
         self.remember_counter()
         self.pointer.begin(state)
 
     def settle(self) -> None:
-        """Go back where a switch is open and whoever made it is gone: a power cut, a kill, a lost link.
+        """Undo an open switch or change of trust if its operator is gone: a power cut, a kill, a lost link.
 
         Raises:
             UserError: the folder can't be read or written.
@@ -163,7 +164,7 @@ class Store:
             self.settle_locked()
 
     def settle_locked(self) -> None:
-        """The same for whom has the lock; a damaged `current` is set aside."""
+        """Settle as the holder of the lock; a damaged `current` is set aside."""
         undone = self.trust_change.undo()
         try:
             now = self.state()
@@ -182,14 +183,15 @@ class Store:
             self.journal.write("the robot", action, (before.current, after.current), result)
 
     def trust(self) -> Trust:
-        """Whom the robot trusts; see `read_trust`."""
+        """Return the robot's trust; see `read_trust`."""
         return read_trust(self.root)
 
     def admit(self, offer: Offer, allow_rollback: bool = False) -> None:
-        """Look whether a bundle may come; one that is current may.
+        """Check that a bundle may come; the current one may.
 
         Raises:
-            UserError: it is not signed by whom the robot trusts, expired, or not newer than what the robot has had.
+            UserError: it is not signed by keys that the robot trusts, expired, or not newer than the
+                robot's earlier bundles.
         """
         trust = self.trust()
         if (statement := trust.check(offer)) is None:
@@ -203,7 +205,7 @@ class Store:
             trust.check_arrival(statement, now, allow_rollback, had_it)
 
     def _counter(self, trust: Trust) -> int:
-        """Of what is current; 0 where there is none, or nobody signed it."""
+        """Return the counter of the current bundle; 0 if there is none, or it is not signed."""
         try:
             statement = trust.check(offer_of(self.current()))
         except UserError:
@@ -211,7 +213,7 @@ class Store:
         return statement.counter if statement else 0
 
     def prune(self) -> list[str]:
-        """Remove all bundles but the current and the previous one; returns the ids of what went.
+        """Remove all bundles but the current and the previous one; return the ids of the removed ones.
 
         Raises:
             UserError: the folder can't be written.
@@ -226,13 +228,14 @@ class Store:
 
     @contextmanager
     def lock(self, holder: str = "flash") -> Iterator[None]:
-        """Hold the robot for oneself: two operators can't flash it at once, nor one while a policy is active.
+        """Hold the robot for this process: two operators can't flash it at once, nor one while a policy is
+        active.
 
         Args:
-            holder: who, for the others' error.
+            holder: name of the holder, for the error of other processes.
 
         Raises:
-            HeldError: somebody else holds it.
+            HeldError: another process holds it.
             UserError: the folder can't be written.
         """
         with written(self.root):
@@ -250,11 +253,13 @@ class Store:
             yield
 
     def holder(self) -> str:
-        """Who holds the lock now; empty where nobody does."""
+        """Return the present holder of the lock; empty if there is none."""
         return held_by(self.root / "lock")
 
     def remember_counter(self) -> None:
-        """Keep the counter of what is current, before it goes: nothing older may come in its place later."""
+        """Record the current bundle's counter as the minimum for later bundles, before the current bundle or the
+        trust changes.
+        """
         trust = self.trust()
         if trust.signed and (counter := self._counter(trust)) > trust.counter:
             write_trust(self.root, replace(trust, counter=counter))

@@ -1,6 +1,8 @@
-"""The ways to a robot: a folder on this machine, or the system's OpenSSH with the user's own keys and settings.
+"""The ways to a robot: a folder on this machine, or the system's OpenSSH with the user's own keys and
+settings.
 
-Both lead to the same `OperatorSession.handle`: in this process for a folder, in the robot's interpreter over ssh.
+Both lead to `OperatorSession.handle`: in this process for a folder, in the robot's interpreter over
+ssh.
 """
 
 import re
@@ -29,13 +31,13 @@ SETTINGS = frozenset(
     "hostkeyalgorithms pubkeyacceptedalgorithms preferredauthentications loglevel connecttimeout connectionattempts "
     "serveralivecountmax serveraliveinterval tcpkeepalive".split()
 )
-"""What ssh settings that come with a fleet file may say; none of it runs a command."""
+"""Settings allowed in an ssh file that comes with a fleet file; none runs a command."""
 PINS, PINNED = "stricthostkeychecking", ("yes", "ask")
 """A fleet file does not decide that a host key which is unknown or has changed is taken."""
 
 
 class Transport(Protocol):
-    """Carries requests to one robot. What it raises is a `UserError` with one sentence."""
+    """Interface that carries requests to one robot. Every error that it raises is a `UserError` with one sentence."""
 
     def call(self, op: str, args: dict[str, Any], payload: bytes = b"", within_s: float = 30.0) -> dict[str, Any]:
         """Ask, and return the answer."""
@@ -130,7 +132,7 @@ def check_settings(file: Path) -> None:
 
 
 def remote_command(robot: RobotConfig) -> str:
-    """What runs on the robot, as its shell reads it."""
+    """Return the command to run on the robot, as its shell reads it."""
     words = [robot.interpreter, "-P", "-m", "robomarl.fleet.requests", robot.remote_folder]
     # -P: its working directory is home, whose files must not stand in for modules.
     # One thread for the arithmetic: starting more takes longer than what they would do.

@@ -6,7 +6,6 @@ plans are in the world frame, `header.frame_id` "map". A message that is not lai
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import Pose, PoseArray, PoseStamped, Quaternion, Transform, Twist
@@ -18,7 +17,7 @@ from robomarl.core.geometry import quat_conjugate, rotate
 from robomarl.core.view import Goal, Plan
 from robomarl.ros.intake.judge import stamp_of
 from robomarl.ros.intake.sound import MessageError, fault_of, sound
-from robomarl.ros.io.messages import Broadcast, Detections, Estimate
+from robomarl.ros.io.messages import Broadcast, Detections, Estimate, Message
 from robomarl.ros.robot.command_layout import FLYING
 from robomarl.ros.timing.stamp import set_stamp, time_of
 from robomarl.ros.topics import FRAME, command_columns
@@ -199,7 +198,7 @@ def numbers_to(message: Float64MultiArray) -> dict[str, float]:
     Raises:
         MessageError: there is not a name for each.
     """
-    dims: Any = message.layout.dim
+    dims: Message = message.layout.dim
     names = dims[0].label.split(",") if dims else []
     if len(names) != len(message.data):
         raise MessageError(f"{len(message.data)} numbers have {len(names)} names")
@@ -222,7 +221,7 @@ def rows_to(message: Float64MultiArray) -> list[dict[str, float]]:
     Raises:
         MessageError: there is not a name for each column.
     """
-    dims: Any = message.layout.dim
+    dims: Message = message.layout.dim
     names = dims[1].label.split(",") if len(dims) == 2 else []
     if not names or len(message.data) % len(names):
         raise MessageError(f"{len(message.data)} numbers have {len(names)} names")
@@ -244,7 +243,7 @@ def _placed(pos: np.ndarray, vel: np.ndarray) -> tuple[Transform, Twist]:
     return place, motion
 
 
-def points_of(message: MultiDOFJointTrajectory) -> Any:
+def points_of(message: MultiDOFJointTrajectory) -> Message:
     """The points; their declared type is wider than the list that they are."""
     return message.points
 

@@ -11,7 +11,6 @@ import struct
 import sys
 import time
 from dataclasses import fields
-from typing import Any
 
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
@@ -139,7 +138,7 @@ class LinkNode(Node):
         self.context.try_shutdown()
 
 
-def main(args: list[str] | None = None) -> Any:
+def main(args: list[str] | None = None) -> int:
     """`ros2 run robomarl link_node`."""
     return run_node(LinkNode, args, urgent=True)  # odometry goes through it: late here is late for the control loops
 

@@ -22,7 +22,7 @@ ACCELERATIONS = 3
 WIDTH = 5
 """Elements of such a command: acceleration x, y, z [m/s^2, world], body rates roll, pitch [rad/s]."""
 Memory = TypeVar("Memory")
-"""Of the filter that decides."""
+"""Memory of the filter that decides."""
 Decide = Callable[..., tuple[Memory, FilterResult]]
 
 

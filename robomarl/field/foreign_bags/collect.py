@@ -17,7 +17,7 @@ from robomarl.ros.io.node_base import message_class
 LEAST = 3
 """Estimates between two jumps of a clock; fewer say nothing of motion."""
 VELOCITY, RATES = "velocity", "body rates"
-"""What may be worked out instead of read."""
+"""Parts of the state that may be computed instead of read."""
 
 
 class ForeignRobot(NamedTuple):
@@ -34,26 +34,26 @@ class ForeignRobot(NamedTuple):
     command: np.ndarray
     """[C, 4] acceleration, world, and yaw rate."""
     estimated: tuple[str, ...]
-    """What of the state was not in the recording."""
+    """Parts of the state that were not in the recording."""
 
 
 class ForeignRecording(NamedTuple):
-    """What a recording of other software holds."""
+    """Content of a recording of other software."""
 
     robots: dict[str, ForeignRobot]
     problems: tuple[str, ...]
-    """What is missing or was mended, a sentence each."""
+    """Sentences, one for each thing that is missing or was repaired."""
 
 
 def read_foreign(folder: Path, layout: ForeignLayout) -> ForeignRecording:
     """Read a bag by a layout.
 
     Args:
-        folder: of the bag.
-        layout: who is who.
+        folder: folder of the bag.
+        layout: names of the robots and their topics.
 
     Returns:
-        Robots of which there are estimates, and what is missing.
+        Robots with estimates, and sentences on missing data.
 
     Raises:
         UserError: no bag, no estimate of any robot, or the types of its messages are not installed.
@@ -80,14 +80,14 @@ def read_foreign(folder: Path, layout: ForeignLayout) -> ForeignRecording:
 
 
 def _strangers(topics: Iterable[str], layout: ForeignLayout) -> list[str]:
-    """Vehicles of the same kind whom the layout does not name: another fleet, perhaps."""
+    """Return a sentence on vehicles of this kind that the layout does not name, perhaps of another fleet."""
     end, known = f"/{layout.topics.estimate}", {f"/{namespace}" for namespace in layout.robots.values()}
     others = sorted({topic.removesuffix(end) for topic in topics if topic.endswith(end)} - known)
     return [f"the layout does not name {', '.join(others)}, which the bag has too; left out."] if others else []
 
 
 class _Series:
-    """What is read of one robot."""
+    """Messages read of one robot."""
 
     def __init__(self, name: str, layout: ForeignLayout, namespace: str) -> None:
         self._name, self._layout, self._namespace = name, layout, namespace.strip("/")
@@ -96,7 +96,7 @@ class _Series:
         self._problems: dict[str, str] = {}
 
     def takers(self) -> dict[str, Callable[[RecordedMessage], None]]:
-        """By topic."""
+        """Return the handlers of messages by topic."""
         names, readers = self._layout.topics, estimate_readers(self._layout.stack)
         own = ((names.estimate, readers, self._seen), (names.command, COMMANDS, self._told))
         return {f"/{self._namespace}/{topic}": self._taker(rows, kinds) for topic, kinds, rows in own}
@@ -121,7 +121,7 @@ class _Series:
         return take
 
     def finish(self) -> tuple[ForeignRobot | None, list[str]]:
-        """The robot, None without estimates; and what is missing of it."""
+        """Return the robot, None without estimates, and sentences on its missing data."""
         problems = list(self._problems.values())
         if not self._seen:
             return None, [*problems, f"{self._name}: the bag has no state estimate of it."]
@@ -152,7 +152,7 @@ def _decoded(heard: RecordedMessage, kind: str) -> Any:
 def _states(
     rows: list[tuple[float, SeenState]],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[str, ...], list[float]]:
-    """Stamps, states, parts, what was worked out, and by how much clocks jumped."""
+    """Return stamps, states, parts, the names of computed parts of the state, and the sizes of the clocks' jumps."""
     received = np.array([at_s for at_s, _ in rows])
     stamps = np.array([seen.stamp_s for _, seen in rows])
     state = np.array([np.concatenate(seen[1:]) for _, seen in rows])
@@ -176,7 +176,7 @@ def _states(
 
 
 def _commands(rows: list[tuple[float, ToldCommand]]) -> tuple[np.ndarray, np.ndarray]:
-    """When each was sent, by the recorder's clock, and what it was."""
+    """Return when each command was sent, by the recorder's clock, and the commands."""
     if not rows:
         return np.zeros(0), np.zeros((0, 4))
     received, stamps = np.array([at_s for at_s, _ in rows]), np.array([told.stamp_s for _, told in rows])

@@ -15,22 +15,22 @@ from robomarl.field.foreign_bags.ticks import observations_of, ticks_of
 from robomarl.lab.dataset import schema_of, table_of, whole_file
 
 ACTIVE, OK = "ACTIVE", "OK"
-"""State and reason of every row: somebody commanded, and no filter of ours."""
+"""State and reason of every row: the robot was commanded, without a filter of ours."""
 
 
 def write_foreign_dataset(
     bags: Sequence[Path], file: Path, layout: ForeignLayout, bundle: str
 ) -> tuple[int, list[str]]:
-    """Write the rows that a bundle would have seen; the commands are whosever they were.
+    """Write the rows that a bundle would have seen, with the recorded commands of any origin.
 
     Args:
         bags: folders of recordings, all of this layout.
-        file: to write; replaced when it is whole.
-        layout: who is who.
-        bundle: by name or folder: whose observation and command.
+        file: file to write; replaced when it is whole.
+        layout: names of the robots and their topics.
+        bundle: name or folder of the bundle that gives observation and command.
 
     Returns:
-        Rows, and what is missing, a sentence each.
+        Rows, and sentences on missing data.
 
     Raises:
         UserError: no bundle or bag, one that the layout does not fit, or commands of another kind.
@@ -62,7 +62,7 @@ def write_foreign_dataset(
 
 
 def _columns(found: ForeignRecording, layout: ForeignLayout, name: str, contract: Contract) -> dict[str, np.ndarray]:
-    """Of one robot, by column."""
+    """Return the columns of one robot by name."""
     robot, ticks = found.robots[name], ticks_of(found.robots[name])
     if ticks.command.shape[1] != contract.action.size:
         raise UserError(f"{contract.name} commands {contract.action.size} numbers, the recording has 4 of each robot.")

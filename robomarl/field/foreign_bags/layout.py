@@ -23,31 +23,32 @@ STACKS = {
     "mavros": Topics(mavros.ODOMETRY.name, mavros.TARGET.name),
     "crazyswarm": Topics(crazyswarm.ODOMETRY.name, crazyswarm.FULL_STATE.name),
 }
-"""What each of them calls its state estimate, and what it is told to track."""
+"""Topics of the state estimate and of the tracked command in each stack."""
 
 
 @dataclass(frozen=True)
 class ForeignLayout:
-    """The file of `--layout`: who is who in a recording that is not ours."""
+    """Content of the file of `--layout`: the robots and topics of a recording by other software."""
 
     scenario: str
     """Name or file of the scenario that was flown: vehicle, arena, rates, commands."""
     stack: Literal["px4", "mavros", "crazyswarm"]
-    """Whose topics they are. px4: px4_msgs over uXRCE-DDS; crazyswarm: the server of Crazyswarm2."""
+    """Software that recorded the topics. px4: px4_msgs over uXRCE-DDS; crazyswarm: the server of Crazyswarm2."""
     robots: dict[str, str]
     """Namespace of each robot, by the robot's name, in the order of the team."""
     version: Literal[1] = 1
     """Version of the file's layout."""
     estimate: str = ""
-    """Topic of the state estimate below the namespace, instead of the stack's: VehicleOdometry, Odometry, or
-    PoseStamped as of a motion capture, whose velocity is then worked out."""
+    """Topic of the state estimate below the namespace, instead of the stack's: VehicleOdometry, Odometry,
+    or PoseStamped as of a motion capture; the velocity is computed for the latter.
+    """
     command: str = ""
     """Topic of the tracked acceleration and yaw rate, instead of the stack's."""
     goals_m: dict[str, tuple[float, float, float]] = field(default_factory=dict)
-    """Where each robot was to go, world ENU; without them there are no observations."""
+    """Goal of each robot, world ENU; without goals there are no observations."""
 
     def __post_init__(self) -> None:
-        """Check what one key alone cannot show."""
+        """Check the keys against each other."""
         if not self.robots:
             raise ValueError('robots must name at least one, as in [robots] one = "px4_1".')
         if unknown := sorted(set(self.goals_m) - set(self.robots)):

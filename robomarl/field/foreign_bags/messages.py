@@ -1,4 +1,4 @@
-"""What single messages of other software say, in ENU and FLU. NaN is what a message does not say."""
+"""Readers of single messages of other software, in ENU and FLU. NaN is a value that a message does not have."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -30,7 +30,7 @@ class SeenState(NamedTuple):
 
 
 class ToldCommand(NamedTuple):
-    """What a vehicle was to track."""
+    """Command that a vehicle was to track."""
 
     stamp_s: float
     command: np.ndarray

@@ -1,4 +1,4 @@
-"""What a recording does not say of a vehicle's motion, worked out from what it says; and where its clock jumps."""
+"""Motion of a vehicle that a recording does not contain, computed from its other data; and jumps of its clock."""
 
 import numpy as np
 

@@ -17,7 +17,7 @@ UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 
 
 class Ticks(NamedTuple):
-    """One robot's decisions, T of them."""
+    """Decisions of one robot, T in number."""
 
     at_s: np.ndarray
     """[T]."""
@@ -41,7 +41,7 @@ def ticks_of(robot: ForeignRobot) -> Ticks:
 
 
 def foreign_tracks(found: ForeignRecording) -> list[RobotTrack]:
-    """Every flight of every robot; nobody knows which messages of mates were lost."""
+    """Return every flight of every robot; the loss of teammates' messages is not known."""
     tracks = []
     for name, robot in found.robots.items():
         ticks = ticks_of(robot)
@@ -55,13 +55,13 @@ def foreign_tracks(found: ForeignRecording) -> list[RobotTrack]:
 
 
 def views_of(found: ForeignRecording, layout: ForeignLayout, name: str, max_age_s: float) -> Iterator[LocalView]:
-    """What a robot could have known at each of its ticks, its mates by their own estimates.
+    """Yield the view that a robot could have had at each of its ticks, with its teammates by their own estimates.
 
     Args:
         found: the recording.
-        layout: who is in the team, and where to.
-        name: of the robot.
-        max_age_s: older estimates of mates count as not heard.
+        layout: robots of the team, and their goals.
+        name: name of the robot.
+        max_age_s: older estimates of teammates count as not received.
     """
     robot, ticks = found.robots[name], ticks_of(found.robots[name])
     mates = [found.robots[mate] for mate in layout.robots if mate != name and mate in found.robots]
@@ -80,7 +80,7 @@ def views_of(found: ForeignRecording, layout: ForeignLayout, name: str, max_age_
 
 
 def _heard(mates: list[ForeignRobot], at_s: float, max_age_s: float) -> Heard:
-    """[M] the newest estimate of each mate; nobody knows their plans, which policies do not see."""
+    """Return the newest estimate of each of M teammates; their plans are not known, and policies do not see them."""
     newest = [int(np.searchsorted(mate.seen_s, at_s, side="right")) - 1 for mate in mates]
     age_s = np.array([at_s - mate.seen_s[k] if k >= 0 else np.inf for mate, k in zip(mates, newest, strict=True)])
     mask = age_s <= max_age_s
@@ -90,7 +90,9 @@ def _heard(mates: list[ForeignRobot], at_s: float, max_age_s: float) -> Heard:
 
 
 def observations_of(found: ForeignRecording, layout: ForeignLayout, name: str, spec: ObservationSpec) -> np.ndarray:
-    """[T, O] what a policy of this spec would have seen; NaN without a goal. Memory begins anew with each flight."""
+    """Return the observations [T, O] of a policy of this spec; NaN without a goal. Memory starts again
+    with each flight.
+    """
     flights = ticks_of(found.robots[name]).flight
     rows, memory, before = [], (), -1
     for flight, view in zip(flights, views_of(found, layout, name, spec.neighbours.max_age_s), strict=True):

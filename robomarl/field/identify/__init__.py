@@ -1,1 +1,1 @@
-"""From recorded tracks to what differs between the field and the simulator, and by how much."""
+"""Identification from recorded tracks: the parameters in which field and simulator differ, and by how much."""

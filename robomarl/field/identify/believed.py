@@ -1,8 +1,9 @@
-"""Vehicles that are heavier than their low-level controllers believe, and the same flights by controllers that know.
+"""Vehicles that are heavier than their low-level controllers assume, and their flights with
+controllers that know.
 
-A payload takes lift that the policy's commands have not to give: of 2.9 m/s^2 that a vehicle may command, a mass 30 %
-larger than its file's takes all. The share of it that all robots have is no matter of the policy; the vehicle's file
-takes it up, and so must the firmware.
+A payload takes lift that the policy's commands do not have: with 2.9 m/s^2 that a vehicle may
+command, a mass 30 % larger than its file's takes all. The excess that all robots share is no matter
+of the policy; the vehicle's file takes it up, and so must the firmware.
 """
 
 from collections.abc import Sequence
@@ -19,32 +20,34 @@ from robomarl.field.track import RobotTrack
 from robomarl.lab.sim.scenario import load_scenario
 
 LEAST = 0.05
-"""By how much the middle of all robots must be off; what is less the policy makes good."""
+"""Least deviation of the middle of all robots that is corrected; the policy compensates smaller ones."""
 
 
 class MassCorrection(NamedTuple):
-    """What a domain says of flights of vehicles whose weight is off."""
+    """Correction that a domain makes for flights of vehicles with another weight than assumed."""
 
     factor: float
     """Mass that the controllers should believe, over the one that they do."""
     tracks: list[RobotTrack]
-    """The same flights: commands as they would have been of controllers that believe it."""
+    """Flights with the commands of controllers that assume the corrected mass."""
 
 
 def middle_need(found: Sequence[RobotFit]) -> float:
-    """Mass over thrust, each over the file's, in the middle between the robot that needs most and that which least."""
+    """Return mass over thrust, each over the file's, in the middle between the robot that needs most and
+    the one that needs least.
+    """
     lifts = [p.value for robot in found for p in robot.parameters if p.name == "lift_scale"]
     return (1 / min(lifts) + 1 / max(lifts)) / 2 if lifts else 1.0
 
 
 def believing(folder: Path, scenario: str, factor: float, of: Provenance) -> str:
-    """A scenario with the same vehicles, whose controllers believe `factor` times the mass; returns its file.
+    """Write a scenario of equal vehicles with controllers that assume `factor` times the mass, and return its file.
 
     Args:
-        folder: for it and for the vehicle's file.
-        scenario: name or file of the other.
+        folder: folder for it and for the vehicle's file.
+        scenario: name or file of the original scenario.
         factor: see `MassCorrection`.
-        of: where it comes from.
+        of: origin of the figures.
     """
     was = load_scenario(scenario)
     data, _ = read_yaml(was.vehicle, "vehicle", vehicles_dir())

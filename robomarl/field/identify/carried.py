@@ -1,4 +1,4 @@
-"""`CarriedFigures`: what recordings tell of what a team carries, and the scenario that is written of it."""
+"""`CarriedFigures`: results of recordings about a team's payload, and the scenario that is written from them."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,17 +10,17 @@ from robomarl.field.identify.robot_fit import Parameter
 
 
 class CarriedFigures(NamedTuple):
-    """What a domain found."""
+    """Results of a domain."""
 
     parameters: tuple[Parameter, ...]
     missing: tuple[str, ...]
-    """What can't be told, a sentence each."""
+    """Sentences, one for each thing that can't be determined."""
     changes: dict[str, dict[str, Any]]
     """Keys of a scenario's file by section; empty where nothing was found."""
     off_m: np.ndarray = np.zeros(0)
     """[B] in each observation, how far the scenario as it was given is off ..."""
     place: tuple[tuple[str, int, int], ...] = ()
-    """[B] ... and whose, in which flight, and its number in that."""
+    """[B] ... with its robot, its flight and its number in that flight."""
 
     @property
     def text(self) -> str:

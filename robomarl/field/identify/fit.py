@@ -23,7 +23,7 @@ LEVEL = 0.95
 LEAST_BLOCKS = 8
 """For the jackknife; see `blocks`."""
 MOST_STEPS = 15
-"""Of one least-squares search: single precision ends it no sooner."""
+"""Maximum number of evaluations in one least-squares search: single precision ends it no sooner."""
 
 
 class Fit(NamedTuple):
@@ -50,34 +50,34 @@ Predict = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 @dataclass(frozen=True)
 class FittedModel:
-    """What a domain gives to be fitted to its windows: outputs are those of `robomarl.field.identify.legs.elements`."""
+    """Model that a domain fits to windows: outputs are those of `robomarl.field.identify.legs.elements`."""
 
     names: tuple[str, ...]
     """[P]."""
     units: tuple[str, ...]
     """[P]."""
     first: np.ndarray
-    """[P] where a fit begins: what the files say."""
+    """[P] start of a fit: the values of the files."""
     scale: np.ndarray
-    """[P] what counts as a change of each."""
+    """[P] size of a significant change of each parameter."""
     floor: np.ndarray
-    """[P] standard deviation that no fit goes below: what the model itself is off."""
+    """[P] least standard deviation of a fit: the error of the model itself."""
     predict: Callable[[Windows], Predict]
     gust_time_s: float
     """Over which gusts keep their direction."""
     drag_per_s: Callable[[np.ndarray], float]
-    """Of parameters [P]: acceleration by wind, over its speed past the vehicle."""
+    """Parameters [P] -> acceleration by wind, over its speed past the vehicle."""
 
 
 class WindowFit:
-    """One robot's windows and the model of them."""
+    """Windows of one robot, and their model."""
 
     def __init__(self, windows: Windows, model: "FittedModel") -> None:
-        """Nothing is fitted yet.
+        """Prepare a fit; nothing is fitted yet.
 
         Args:
-            windows: of the robot.
-            model: what is fitted.
+            windows: windows of the robot.
+            model: model to fit.
         """
         self._predict, self._model = model.predict(windows), model
         self._seen, self._blocks = elements(windows.state)[:, 1:], blocks(windows.place)
@@ -134,10 +134,11 @@ class WindowFit:
         self._turn = np.maximum(TURN_FLOOR, np.sqrt((errors[..., TURNS] ** 2).mean((0, 1))))
 
     def _bounded(self, theta: np.ndarray) -> Fit:
-        """Intervals of the jackknife over `blocks` (Cameron and Miller, 2015: CR3, with one step of Gauss-Newton).
+        """Return the intervals of the jackknife over `blocks` (Cameron and Miller, 2015: CR3, with one step of
+        Gauss-Newton).
 
-        Where few windows show a parameter, the jackknife may be narrow by chance: Gauss and Newton's own variance,
-        which is right where the noise is what the model says, is the least.
+        If few windows show a parameter, the jackknife may be narrow by chance. Gauss and Newton's own
+        variance, which is right if the noise is as in the model, is therefore the lower bound.
         """
         errors = self._at(theta)[0]
         slope = self._slope(theta).reshape(len(errors), -1, len(theta))
@@ -156,9 +157,11 @@ class WindowFit:
 
 
 def blocks(place: Sequence[tuple[str, int, int]]) -> np.ndarray:
-    """[W] which block each window belongs to, in order: two that follow each other in a flight share its gusts.
+    """Return the block [W] that each window belongs to, in order: two successive windows of a flight share
+    its gusts.
 
-    Of few windows each is its own: a variance from fewer than `LEAST_BLOCKS` is worse than what they share.
+    With few windows each is its own block: a variance from fewer than `LEAST_BLOCKS` is worse than the
+    effect of shared gusts.
     """
     pairs = [(robot, flight, number // 2) for robot, flight, number in place]
     known = sorted(set(pairs))
@@ -174,9 +177,10 @@ def _summed(each: np.ndarray, block: np.ndarray) -> np.ndarray:
 
 
 def _freedom(moved: np.ndarray) -> np.ndarray:
-    """[P] degrees of freedom: of what blocks [B, P] move a parameter by, as many as share in it, less one.
+    """Return the degrees of freedom [P]: the effective number of blocks [B, P] that move a parameter, less one.
 
-    Of B normal and equal shares the fourth powers sum up to 3 / B of the square of the sum of the second ones.
+    For B normal and equal shares the fourth powers sum up to 3 / B of the square of the sum of the
+    second ones.
     """
     shares = moved / np.maximum(np.abs(moved).max(0), 1e-30)
     effective = 3 * (shares**2).sum(0) ** 2 / np.maximum((shares**4).sum(0), 1e-30)

@@ -10,13 +10,13 @@ from robomarl.field.track import RobotTrack
 
 
 class FlightSets(NamedTuple):
-    """Tracks by whole flights, no flight in two of them."""
+    """Tracks by whole flights, no flight in two sets."""
 
     fit: list[RobotTrack]
     stop: list[RobotTrack]
     """That end the fit; none of fewer than three flights."""
     gate: list[RobotTrack]
-    """That decide whether what was found is taken; none of one flight."""
+    """Tracks that decide whether a residual is accepted; none if there is one flight."""
 
     @property
     def seen(self) -> list[RobotTrack]:
@@ -25,12 +25,12 @@ class FlightSets(NamedTuple):
 
 
 class Candidate(NamedTuple):
-    """What a domain has learned, with errors on the flights of the gate: W predictions `AFTER_S` on."""
+    """Residual that a domain has learned, with errors on the flights of the gate: W predictions `AFTER_S` on."""
 
     before_m: np.ndarray
     """[W] of the identified vehicles."""
     after_m: np.ndarray
-    """[W] of them with the residual."""
+    """[W] errors of the identified vehicles with the residual."""
     place: tuple[tuple[str, int, int], ...]
     """[W] robot, flight, number in it."""
     save: Callable[[Path], dict[str, Any]]

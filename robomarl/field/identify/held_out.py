@@ -1,4 +1,4 @@
-"""Whether identified parameters predict flights that the fit has not seen."""
+"""Check that identified parameters predict flights that the fit has not seen."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from robomarl.field.identify.windows import SETTLE, cut_windows
 from robomarl.field.track import RobotTrack
 
 AFTER_S = 0.5
-"""From the start of the open-loop part to the prediction."""
+"""Time from the start of the open-loop part to the prediction."""
 RESAMPLES = 2000
 Places = Sequence[tuple[str, int, int]]
 """Robot, flight and number of each window."""
@@ -64,14 +64,14 @@ def predict_held_out(
 
 
 def paired(before_m: np.ndarray, after_m: np.ndarray, place: Places, together: int, seed: int = 0) -> Prediction:
-    """Compare errors [W] of two models in the same windows.
+    """Compare errors [W] of two models in equal windows.
 
     Args:
-        before_m: of one.
-        after_m: of the other.
+        before_m: errors of the first model.
+        after_m: errors of the second model.
         place: [W] robot, flight and number of each window.
-        together: windows of a flight, one after the other, that are resampled as one; see `parts_of`.
-        seed: of the bootstrap.
+        together: number of successive windows of a flight that are resampled as one; see `parts_of`.
+        seed: seed of the bootstrap.
     """
     part = parts_of(place, together)
     count = part.max() + 1
@@ -82,9 +82,10 @@ def paired(before_m: np.ndarray, after_m: np.ndarray, place: Places, together: i
 
 
 def parts_of(place: Places, together: int) -> np.ndarray:
-    """[W] which part each window belongs to. Windows of one part share gusts and encounters, those of all robots too.
+    """Return the part [W] that each window belongs to. Windows of one part share gusts and encounters,
+    also between robots.
 
-    Parts are whole flights; of few flights they are pieces of them, so many windows long, of the whole team.
+    Parts are whole flights; of few flights they are pieces of the whole team, `together` windows long.
     """
     flights = {flight for _, flight, _ in place}
     whole = len(flights) >= LEAST_BLOCKS

@@ -1,10 +1,12 @@
-"""How errors of positions and velocities in a window hang together, and what makes them independent of each other.
+"""Correlation of the errors of positions and velocities in a window, and the matrix that makes them
+independent.
 
-Estimates have noise of their own at every time; the start of a window is not known; and gusts push with an acceleration
-that keeps its direction for a while (Ornstein-Uhlenbeck). What they change of a velocity, drag takes away again. The
-errors of an open-loop model are then Gaussian with a known covariance. Whitened by its Cholesky factor, they are as
-independent as the innovations of a Kalman filter (Ljung, System Identification, 1999, ch. 7): least squares of them is
-maximum likelihood, also where a policy has reacted to the gusts, because a command is decided from what came before it.
+Estimates have noise of their own at every time; the start of a window is not known; and gusts push
+with an acceleration that keeps its direction for a while (Ornstein-Uhlenbeck). Drag removes the
+velocity that they caused again. The errors of an open-loop model are then Gaussian with a known
+covariance. Whitened by its Cholesky factor, they are as independent as the innovations of a Kalman
+filter (Ljung, System Identification, 1999, ch. 7): least squares on them is maximum likelihood,
+also if a policy has reacted to the gusts, because a command is decided from data before it.
 """
 
 import math
@@ -20,7 +22,7 @@ DIFFUSE = 1.0
 LEAST_M = 1e-5
 """Estimates are no better [m, m/s]: they come in single precision."""
 GUSTS_M_S2 = (1e-4, 3.0)
-"""Between which the gusts' acceleration is looked for."""
+"""Range in which the gusts' acceleration is searched."""
 
 
 class Noise(NamedTuple):
@@ -29,20 +31,20 @@ class Noise(NamedTuple):
     position_m: float
     velocity_m_s: float
     gust_m_s2: float
-    """Of the acceleration by gusts."""
+    """Standard deviation of the acceleration by gusts."""
 
 
 class Whitener:
-    """Of windows of n decisions; `noise` may change."""
+    """Whitening of windows of n decisions; `noise` may change."""
 
     def __init__(self, steps: int, period_s: float, gust_time_s: float, drag_per_s: float = 0.0) -> None:
-        """Work out what does not change.
+        """Compute everything that does not change.
 
         Args:
             steps: n.
-            period_s: between two.
-            gust_time_s: over which gusts keep their direction.
-            drag_per_s: at which a velocity's error fades; 0 where nothing slows the vehicle down.
+            period_s: time between two decisions.
+            gust_time_s: time over which gusts keep their direction.
+            drag_per_s: rate at which a velocity's error fades; 0 if nothing slows the vehicle down.
         """
         time = np.arange(1, steps + 1) * period_s
         apart = time[:, None] - time
@@ -66,10 +68,10 @@ class Whitener:
         return solve_triangular(self.factor(noise), np.eye(2 * self._steps), lower=True)
 
     def likeliest(self, errors: np.ndarray) -> Noise:
-        """The noise of errors [2 n, m].
+        """Return the noise of errors [2 n, m].
 
-        Second differences of white noise have six times its variance, and gusts hardly show in them; the gusts are then
-        what makes the errors likeliest.
+        Second differences of white noise have six times its variance, and gusts hardly show in them. The
+        gusts are then the ones that make the errors likeliest.
         """
         own = [np.sqrt((np.diff(part, 2, axis=0) ** 2).mean() / 6) for part in np.split(errors, 2)]
         first = Noise(max(own[0], LEAST_M), max(own[1], LEAST_M), 0.0)

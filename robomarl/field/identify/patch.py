@@ -1,4 +1,6 @@
-"""What identification writes: the vehicle's file with its new figures, and a scenario whose ranges are around them."""
+"""Files that identification writes: the vehicle's file with its new figures, and a scenario with
+ranges around them.
+"""
 
 import dataclasses
 import math
@@ -15,16 +17,16 @@ from robomarl.field.identify.robot_fit import Parameter, RobotFit
 from robomarl.field.identify.safety_figures import SafetyFigure
 
 KEPT = 0.1
-"""Share of the scenario's own width that ranges keep on each side of what was found: batteries and days differ."""
+"""Share of the scenario's own width that ranges keep on each side of the results: batteries and days differ."""
 ABOVE_ZERO = 0.05
 """Least of a scale."""
 
 
 class Provenance(NamedTuple):
-    """Where figures come from."""
+    """Origin of figures."""
 
     recordings: tuple[str, ...]
-    """Names, and the SHA-256 of what they hold."""
+    """Names, and the SHA-256 of their content."""
     bundle: str
     commit: str
     date: str
@@ -38,7 +40,7 @@ class Provenance(NamedTuple):
 
 
 def ranges_of(scenario: Any, found: Sequence[RobotFit]) -> dict[str, tuple[float, float]]:
-    """The section `randomize` around what was found of all robots; what was not found stays as it is."""
+    """Return the section `randomize` around the results of all robots; parameters without a result stay unchanged."""
     rows = [p for robot in found for p in robot.parameters if math.isfinite(p.value)]
     spans = {name: _span(p for p in rows if p.name == name) for name in {p.name for p in rows}}
     sensing = scenario.sensing

@@ -1,4 +1,4 @@
-"""`RobotFit`: what identification found of one robot."""
+"""`RobotFit`: the identification result of one robot."""
 
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ class Parameter(NamedTuple):
 
 
 class RobotFit(NamedTuple):
-    """What was found of one robot."""
+    """Identification result of one robot."""
 
     robot: str
     model: FittedModel

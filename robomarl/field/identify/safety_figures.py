@@ -1,7 +1,7 @@
-"""The safety filter's figures from recorded flights: the same containment that `identify-limits` looks for.
+"""Safety filter figures from recorded flights, by the containment that `identify-limits` looks for.
 
-Estimates have noise, which is no acceleration: changes of velocity may be off by twice the largest error of an estimate
-beyond the model, besides the tolerance of `robomarl.field.limits`.
+Estimates have noise, which is no acceleration: changes of velocity may be off by twice the largest
+error of an estimate beyond the model, besides the tolerance of `robomarl.field.limits`.
 """
 
 import math
@@ -27,14 +27,14 @@ class SafetyFigure(NamedTuple):
     name: str
     measured: float
     file: float
-    """In the vehicle's file."""
+    """Value in the vehicle's file."""
     value: float
-    """For the file: what was measured with its margin, and never less than the file has."""
+    """Value for the file: the measured one with its margin, and never less than the file has."""
     unit: str = "m/s^2"
 
 
 def safety_figures(vehicle: AnyVehicle, found: Sequence[RobotFit]) -> list[SafetyFigure]:
-    """What the flights of all robots need."""
+    """Return the figures that the flights of all robots need."""
     safety, planar = vehicle.safety, not isinstance(vehicle, Quadrotor)
     noise = {name: max(r.high for f in found for r in f.parameters if r.name == name)
              for name in ("position_noise_m", "velocity_noise_m_s")}  # fmt: skip
@@ -69,7 +69,7 @@ def _figure(safety: SafetyConfig, name: str, measured: float, margin: float, uni
 
 
 def brake_figure(vehicle: AnyVehicle, new: dict[str, float]) -> SafetyFigure:
-    """What the box of commands still holds beyond the new error and biases; less is safer, and more there is not.
+    """Return the brake that the box of commands still holds beyond the new error and biases, at most the file's.
 
     Raises:
         UserError: nothing is left.
@@ -87,12 +87,14 @@ def brake_figure(vehicle: AnyVehicle, new: dict[str, float]) -> SafetyFigure:
 
 
 def _up(value: float) -> float:
-    """To two digits, upwards; below a tenth to thousandths."""
+    """Round up to two digits; below a tenth to thousandths."""
     return round_up(value) if value >= 0.1 else float(np.ceil(1000 * value - 1e-9) / 1000)
 
 
 def flights_of(robot: RobotFit) -> tuple[Flights, int]:
-    """A robot's windows as flights, and how many decisions at their start only say what was commanded before."""
+    """Return a robot's windows as flights, and the number of decisions at their start that only give earlier
+    commands.
+    """
     windows = robot.windows
     sent = windows.command[:, :, -1, :3]  # the newest one that was sent before the next estimate
     state = windows.state
@@ -102,14 +104,15 @@ def flights_of(robot: RobotFit) -> tuple[Flights, int]:
 
 
 def error_needed(flights: Flights, lead: int, bias: np.ndarray, window: Window, how: tuple[bool, float]) -> float:
-    """Least w [m/s^2] with which the filter's model contains these flights; see `robomarl.field.limits.fit`.
+    """Return the least w [m/s^2] with which the filter's model contains these flights; see
+    `robomarl.field.limits.fit`.
 
     Args:
-        flights: of one robot.
+        flights: flights of one robot.
         lead: decisions at the start of each that are not compared.
         bias: [3] constant part.
-        window: of the delays.
-        how: whether the vehicle moves in the plane, and what a change of velocity may be off [m/s].
+        window: window of the delays.
+        how: True if the vehicle moves in the plane, and the tolerance of a change of velocity [m/s].
     """
     (planar, tolerance), pieces = how, pieces_of(window, flights.period_s)
     vel, worst = flights.vel_m_s[lead:], 0.0

@@ -12,23 +12,23 @@ SETTLE = 15
 LENGTH = 100
 """Decisions that are compared."""
 SHORT = 50
-"""Of a robot that never flies so long, as one that sinks to the floor."""
+"""Decisions that are compared for a robot that never flies `LENGTH` decisions, as one that sinks to the floor."""
 LONGEST_DELAY_S = 0.16
 FAR_S = 1e3
 """When the command before the first one was sent: long ago."""
 FAR_M = 1e3
-"""Along each axis, where a neighbour is put that nobody knows of."""
+"""Coordinate along each axis at which a neighbour of unknown position is put."""
 NEAR_S = 0.1
-"""Of a neighbour's estimate: from one that is older nobody knows where it is."""
+"""Maximum age of a neighbour's estimate: an older one does not tell where it is."""
 
 
 class Windows(NamedTuple):
-    """W windows of K decisions, the first `SETTLE` of them to settle in."""
+    """Windows of K decisions, W in number; the first `SETTLE` decisions are to settle in."""
 
     state: np.ndarray
     """[W, K + 1, 13] estimates at even times: position, attitude, velocity, body rates."""
     period_s: np.ndarray
-    """[W] between two of them."""
+    """[W] time between two estimates."""
     command: np.ndarray
     """[W, K, J, A] those that may be in force before the next estimate, oldest first."""
     sent_s: np.ndarray
@@ -57,11 +57,11 @@ class Windows(NamedTuple):
 
 
 def cut_windows(tracks: Sequence[RobotTrack], period_s: float, length: int = LENGTH) -> Windows | None:
-    """All windows of tracks, one after the other; None where no track is long enough.
+    """Return all windows of tracks in sequence; None if no track is long enough.
 
     Args:
-        tracks: of one robot or of several.
-        period_s: between two decisions.
+        tracks: tracks of one robot or of several.
+        period_s: time between two decisions.
         length: decisions that are compared.
     """
     total, back = SETTLE + length, int(np.ceil(LONGEST_DELAY_S / period_s)) + 2
@@ -78,11 +78,11 @@ def cut_windows(tracks: Sequence[RobotTrack], period_s: float, length: int = LEN
 
 
 def neighbours_of(windows: Windows, tracks: Sequence[RobotTrack]) -> np.ndarray:
-    """[W, K + 1, M, 3] where the others of the team were at the windows' estimates, `FAR_M` away where nobody knows.
+    """Return teammates' positions [W, K + 1, M, 3] at the windows' estimates, `FAR_M` away if unknown.
 
     Args:
-        windows: of any robots.
-        tracks: of the whole team, M + 1 robots.
+        windows: windows of any robots.
+        tracks: tracks of the whole team, M + 1 robots.
     """
     robots = sorted({track.robot for track in tracks})
     known: dict[tuple[str, int], list[RobotTrack]] = {}

@@ -1,4 +1,4 @@
-"""What a vehicle's brakes really hold."""
+"""Deceleration that a vehicle's brakes really hold."""
 
 import math
 
@@ -8,7 +8,7 @@ from robomarl.field.limits.fit import steepest
 from robomarl.lab.plants.flight import Flights
 
 SLOW_M_S = 0.1
-"""Below it a vehicle counts as stopped."""
+"""Speed below which a vehicle counts as stopped."""
 
 
 def held_deceleration(flights: Flights, after_s: float, tolerance: float) -> float:

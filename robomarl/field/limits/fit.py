@@ -1,11 +1,13 @@
-"""The smallest figures with which the filter's model contains what was flown.
+"""Smallest figures with which the filter's model contains the recorded flights.
 
-The model (docs/safety.md): at every instant the acceleration is c + b + w. c is any mixture of the commands that may
-be in force, which were decided between the window's ends ago; b is constant over a flight; w changes in any way within
-its bound. Along a direction n the velocity then changes between any two times by no more than the integral of the
-largest n c in the window, plus (n b + w) times the duration. A lag of the vehicle is an early part and a late tail: it
-is this change that must hold, from every start and over every duration, and not the acceleration of an instant.
-`TOLERANCE_M_S` is what the change of velocity may be off on top.
+The model (docs/safety.md): at every instant the acceleration is c + b + w. c is any mixture of the
+commands that may be in force, which were decided between the window's ends ago; b is constant over
+a flight; w changes in any way within its bound. Along a direction n the velocity then changes
+between any two times by no more than the integral of the largest n c in the window, plus (n b + w)
+times the duration. A lag of the vehicle is an early part and a late tail: it is this change that
+must hold, from every start and over every duration, and not the acceleration of an instant.
+
+`TOLERANCE_M_S` is an additional tolerance on the change of velocity.
 """
 
 import math
@@ -19,7 +21,7 @@ from robomarl.lab.plants.flight import Flights
 TOLERANCE_M_S = 0.01
 """A fifth of the velocity error that vehicle files declare for the estimate."""
 RATE_TO = 1e-3
-"""To which required rates are found [m/s^2]."""
+"""Resolution of required rates [m/s^2]."""
 SPAN_S = 0.6
 """Over which the constant part is fitted: long against the vehicle's response."""
 
@@ -32,13 +34,13 @@ class Window(NamedTuple):
 
 
 class PeriodPart(NamedTuple):
-    """A part of a decision period in which the same commands may be in force."""
+    """Part of a decision period with a fixed set of commands that may be in force."""
 
     seconds: float
     first: int
-    """The oldest of them, in decisions from the one that begins the period: -3 is three before."""
+    """Index of the oldest command, in decisions from the one that begins the period: -3 is three before."""
     last: int
-    """The newest of them."""
+    """Index of the newest command."""
 
 
 def pieces_of(window: Window, period_s: float) -> list[PeriodPart]:
@@ -102,24 +104,26 @@ def rate_along(flights: Flights, n: np.ndarray, pieces: Sequence[PeriodPart], to
 def error_needed(
     flights: Flights, bias: np.ndarray, window: Window, planar: bool, tolerance: float = TOLERANCE_M_S
 ) -> float:
-    """Least w [m/s^2] with which the model contains these flights, all of one condition.
+    """Return the least w [m/s^2] with which the model contains these flights, all of one condition.
 
     Args:
-        flights: what was flown.
+        flights: recorded flights.
         bias: [3] constant part of the condition.
-        window: of the delays.
+        window: window of the delays.
         planar: the vehicle moves in the plane.
-        tolerance: of a change of velocity [m/s].
+        tolerance: tolerance of a change of velocity [m/s].
     """
     pieces = pieces_of(window, flights.period_s)
     return max(0.0, *(rate_along(flights, n, pieces, tolerance) - float(n @ bias) for n in directions(planar)))
 
 
 def constant_part(flights: Flights, planar: bool) -> np.ndarray:
-    """[3] bias [m/s^2] of flights of one condition: what neither commands nor the vehicle's own speed explain.
+    """Return the bias [3] [m/s^2] of flights of one condition, which neither commands nor the vehicle's
+    own speed explain.
 
-    On each axis changes of velocity over `SPAN_S` are fitted, by least squares, by the integral of the commands some
-    time before, that of the velocity (drag) and the duration; the time before is the one that fits best.
+    On each axis changes of velocity over `SPAN_S` are fitted, by least squares, by the integral of the
+    commands some time before, that of the velocity (drag) and the duration; the time before is the one
+    that fits best.
     """
     bias = np.zeros(3)
     for axis in range(2 if planar else 3):
@@ -129,7 +133,7 @@ def constant_part(flights: Flights, planar: bool) -> np.ndarray:
 
 
 def _fit_axis(flights: Flights, axis: int, lag: int) -> tuple[float, float]:
-    """Squared error and constant part, for commands that act so many decisions later."""
+    """Return squared error and constant part, for commands that act `lag` decisions later."""
     period_s, span = flights.period_s, round(SPAN_S / flights.period_s)
     vel = flights.vel_m_s[..., axis]
     ends = np.arange(lag, len(vel) - span, span)

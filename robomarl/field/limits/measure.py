@@ -1,4 +1,6 @@
-"""From flights to the figures of a vehicle file: a frontier of delays and errors, a choice, margins and a verdict."""
+"""Conversion of flights to the figures of a vehicle file: a frontier of delays and errors, a choice,
+margins and a verdict.
+"""
 
 import dataclasses
 import math
@@ -32,17 +34,17 @@ class MeasureConfig:
     early_s: float | None = None
     """Early end of the window; None: half of the late one, as docs/safety.md has it."""
     tolerance_m_s: float = TOLERANCE_M_S
-    """What a change of velocity may be off beyond the model."""
+    """Tolerance of a change of velocity beyond the model."""
     margin: float = 1.15
     """Factor on every figure for the file."""
 
     def window(self, delay_s: float) -> Window:
-        """From the earliest effect to the latest."""
+        """Return the window from the earliest effect to the latest."""
         return Window(delay_s / 2 if self.early_s is None else self.early_s, delay_s)
 
 
 class Figures(NamedTuple):
-    """What one condition needs."""
+    """Figures that one condition needs."""
 
     condition: Condition
     bias_m_s2: np.ndarray
@@ -114,11 +116,11 @@ class LimitFigure(NamedTuple):
     high: float
     """Largest over the conditions."""
     value: float
-    """With margin, for the file."""
+    """Value for the file, with margin."""
     file: float
-    """In the file now."""
+    """Value in the file now."""
     covered: bool
-    """The file's figure is enough for what was measured, at the file's delay."""
+    """True if the file's figure is enough for the measured one, at the file's delay."""
     unit: str = "m/s^2"
 
 
@@ -157,23 +159,23 @@ def _upper(name: str, each: np.ndarray, file: float, margin: float) -> LimitFigu
 
 
 def round_up(value: float) -> float:
-    """To two digits, away from 0; 0.01 at the least."""
+    """Round to two digits, away from 0; 0.01 at the least."""
     digits = 1 - math.floor(math.log10(max(abs(value), 0.1)))
     return round(math.ceil(value * 10**digits - 1e-9) / 10**digits, digits)
 
 
 def round_down(value: float) -> float:
-    """To two digits, downwards."""
+    """Round to two digits, downwards."""
     return -round_up(-value) if value else 0.0
 
 
 def for_file(config: MeasureConfig, safety: SafetyConfig) -> MeasureConfig:
-    """The same with the file's own delay among those that are tried."""
+    """Return the configuration with the file's own delay among those that are tried."""
     return dataclasses.replace(config, delays_s=tuple(sorted({*config.delays_s, safety.delay_s})))
 
 
 def measure(rigs: Sequence[tuple[Rig, Sequence[Condition]]]) -> Iterator[Figures]:
-    """Every condition on its rig, one after the other."""
+    """Yield the figures of every condition on its rig, in sequence."""
     for rig, conditions in rigs:
         for condition in conditions:
             yield measure_condition(rig, condition)

@@ -1,4 +1,4 @@
-"""A picture of what was measured: the frontier, and the flight that the model contains worst."""
+"""Plot of the measured frontier, and of the flight that the model contains worst."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -50,7 +50,9 @@ def _frontier(axes: Any, found: Sequence[Figures], config: MeasureConfig, at: in
 
 
 def _worst_flight(axes: Any, rig: Rig, worst: Figures, at: int) -> None:
-    """Velocity of the flight and direction that need most, with what the commands in the window explain."""
+    """Plot the velocity of the worst flight in the worst direction, with the range that the window's commands
+    explain.
+    """
     config = rig.config
     period_s, window = rig.flying.period_s, config.window(config.delays_s[at])
     flights = fly(rig.flying, worst.condition, excitations(rig.limits, period_s, rig.planar, config.excite), rig.limits)

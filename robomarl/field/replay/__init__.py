@@ -1,1 +1,1 @@
-"""From a recording of a field test: what was decided, once more, and what the flight was like."""
+"""Replay of the recording of a field test: its decisions, computed again, and the course of the flight."""

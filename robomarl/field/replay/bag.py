@@ -1,8 +1,9 @@
 """`Bag`: the messages of a recording in the order of the times at which they were received, as bytes.
 
-The order is that of the log times, then of topics, sequence numbers and contents. So it depends on neither the order
-within the files, nor their number, names, chunks, compression or kind. Read as a stream: a bag may be larger than the
-memory, as long as what overlaps in time fits into it; and one that was cut short gives all that it holds.
+The order is that of the log times, then of topics, sequence numbers and contents. So it depends on
+neither the order within the files, nor their number, names, chunks, compression or kind. Read as a
+stream: a bag may be larger than the memory, as long as the data that overlap in time fit into it;
+and one that was cut short gives all that it holds.
 """
 
 import hashlib
@@ -44,13 +45,13 @@ class Bag:
     folder: Path
     sources: list[McapFile | SqliteFile]
     about: dict[str, str]
-    """What the recorder wrote of fleet, bundles and nodes."""
+    """Entries of the recorder about fleet, bundles and nodes."""
     problems: list[str] = field(default_factory=list)
-    """What could not be read so far, a sentence each."""
+    """Sentences on data that could not be read so far."""
 
     @property
     def files(self) -> list[Path]:
-        """Where it lies."""
+        """Paths of its files."""
         return [source.path for source in self.sources]
 
     @property
@@ -64,12 +65,14 @@ class Bag:
         return sum(source.data_bytes for source in self.sources)
 
     def messages(self) -> Iterator[RecordedMessage]:
-        """All of them, each once; what can't be read is noted in `problems`."""
+        """Yield all messages, each once; problems with unreadable ones are added to `problems`."""
         for stored in self._stored():
             yield RecordedMessage(stored.topic, stored.log_ns * 1e-9, stored.data, stored.kind)
 
     def digest(self) -> str:
-        """SHA-256 of topics, times and contents of all messages: that of the recording, whatever its files are like."""
+        """Return the SHA-256 of topics, times and contents of all messages: it identifies the recording,
+        however it is stored.
+        """
         total = hashlib.sha256()
         for stored in self._stored():
             total.update(f"{stored.topic} {stored.log_ns} {len(stored.data)} ".encode())
@@ -121,7 +124,7 @@ def open_bag(path: Path) -> Bag:
 
 
 class _Told(NamedTuple):
-    """What a metadata.yaml says."""
+    """Content of a metadata.yaml."""
 
     files: list[str]
     """Names, without folders: early versions of rosbag2 put the bag's own folder before them."""
@@ -129,10 +132,10 @@ class _Told(NamedTuple):
 
 
 def _told_and_files(path: Path, folder: Path) -> tuple[_Told, list[Path]]:
-    """What is told of a recording, and its files in the order of the metadata, then by number.
+    """Return the metadata of a recording, and its files in the order of the metadata, then by number.
 
-    A file that is named is read with those that differ from it in the number at the end only, as rosbag2 splits
-    recordings. The metadata of its folder are not its own if they name none of these.
+    A file that is named is read with those that differ from it in the number at the end only, as
+    rosbag2 splits recordings. The metadata of its folder are not its own if they name none of these.
     """
     told = _told(folder / METADATA)
     found = _unpacked_first([file for file in folder.iterdir() if _is_recording(file)])
@@ -166,12 +169,12 @@ def _plain_name(file: Path) -> str:
 
 
 def _series(file: Path) -> str:
-    """What the files of a recording have in common in their names: "a" of a_0.mcap and a_1.mcap."""
+    """Return the common part of the names of a recording's files: "a" of a_0.mcap and a_1.mcap."""
     return re.sub(r"_\d+(?=\.\w+$)", "", _plain_name(file))
 
 
 def _told(file: Path) -> _Told:
-    """What metadata.yaml says; nothing where there is none.
+    """Return the content of metadata.yaml; empty if there is none.
 
     Raises:
         UserError: it can't be read.

@@ -22,10 +22,12 @@ from robomarl.ros.robot.startup import Loaded, load_pilot
 from robomarl.ros.robot.state_machine import MOVING
 
 LAG_S = 0.5
-"""Ticks wait so long for messages that were recorded after them."""
+"""Time for which ticks wait for messages that were recorded after them."""
 JUMP_S = 1.0
-"""A tick is off by more, against the count of ticks: the clock has jumped, or the robot stood still. Its message
-was received by so much later or earlier than the first one: the recorder's clock has."""
+"""Deviation of a tick's time from the count of ticks above which the clock has jumped, or the robot
+stood still. If its message was received by more than this later or earlier than the first one, the
+recorder's clock has jumped.
+"""
 
 Progress = Callable[[float], object]
 """Told the share that is done."""
@@ -46,11 +48,11 @@ class Moment(NamedTuple):
     index: int
     tick: Tick
     whole: bool
-    """As `Again.whole`."""
+    """True as in `Again.whole`."""
     own: Estimate
     """The estimate that it used."""
     goal_m: np.ndarray
-    """[3] NaN where nobody told one."""
+    """[3] NaN if the robot was given no goal."""
     sensed: tuple = ()
     """The view's."""
 
@@ -79,9 +81,9 @@ class BagReplay:
         self.watch: Callable[[Moment], None] = lambda moment: None
         """Told every tick of robots that move."""
         self.folders: dict[str, str] = {}
-        """Where the bundle of each robot lies."""
+        """Folder of each robot's bundle."""
         self.vehicles: dict[str, str] = {}
-        """Name or file of what each robot is."""
+        """Name or file of each robot's vehicle."""
         self._loaded: dict[str, Loaded] = {}
         self._robots = {name: self._robot(name, bundle) for name in robots or self.recording.team}
         self.rows = FlightRows(len(self.recording.team))
@@ -101,11 +103,11 @@ class BagReplay:
 
     @property
     def tallies(self) -> dict[str, RobotTally]:
-        """By robot."""
+        """Tally of each robot by name."""
         return {name: robot.tally for name, robot in self._robots.items()}
 
     def run(self, progress: Progress = lambda share: None) -> float:
-        """Replay all of it; returns how long the recording is [s]."""
+        """Replay the whole recording, and return its length [s]."""
         first_s, last_s, done = np.inf, -np.inf, 0
         size = max(self.bag.data_bytes, 1)
         for heard in self.bag.messages():
@@ -182,7 +184,7 @@ class BagReplay:
             self._late_s[index] = since_s, max(most_s, late_s, key=abs)
 
     def _name_problems(self) -> None:
-        """What is known once all was read."""
+        """Add the problems that are known once all was read."""
         for name, count in self._copies.items():
             self.bag.problems.append(f"{name}: {count} ticks are in the recording more than once; each counts once.")
         for index, (since_s, late_s) in self._late_s.items():
@@ -206,7 +208,7 @@ class BagReplay:
 
 
 def is_copy(before: Tick, tick: Tick, period_s: float) -> bool:
-    """Whether a tick was there before: both its number and its stamp lie back, and as far as each other."""
+    """Return True if a tick was there before: both its number and its stamp lie back, and by an equal time."""
     ticks, after_s = tick.count - before.count, tick.at_s - before.at_s
     return ticks <= 0 and after_s <= 0 and abs(after_s - ticks * period_s) <= JUMP_S
 

@@ -1,4 +1,5 @@
-"""`write_dataset`: what robots saw and did in recordings, as one Parquet file that can be read without robomarl.
+"""`write_dataset`: observations and actions of robots in recordings, as one Parquet file that needs no
+robomarl to read.
 
 One row is one tick of one robot while it moves. `docs/recordings.md` has the columns.
 """
@@ -101,5 +102,5 @@ class _Rows:
 
 
 def _finite(values: np.ndarray) -> np.ndarray | None:
-    """None where there was nothing: a policy that was not asked, a goal that nobody told."""
+    """Return the values, or None if there were none: a policy that was not asked, a goal that was not given."""
     return values if np.isfinite(values).all() else None

@@ -1,4 +1,4 @@
-"""The figures of a replay, of the whole recording and by robot, and the verdict, which looks at all of them."""
+"""Figures of a replay, of the whole recording and by robot, and the verdict, which considers all figures."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -15,7 +15,7 @@ ALLOWED = {"action": TOLERANCE, "command": COMMAND_TOLERANCE, "observation": TOL
 
 
 class ReplayVerdict(NamedTuple):
-    """What the comparison comes to."""
+    """Verdict of the comparison."""
 
     text: str
     """Sentences for people."""

@@ -9,11 +9,11 @@ from robomarl.core.log import FlightLog
 from robomarl.ros.robot.state_machine import POLICY, State
 
 STEP_S = 0.05
-"""From one row of a log to the next."""
+"""Time between two rows of a log."""
 GAP_S = 0.3
 """Without any row for longer, another flight begins."""
 SHORTEST_S = 1.0
-"""What is shorter is no flight."""
+"""Minimum duration of a flight."""
 HEAD = 3
 """Columns of a kept row before the vectors: the step, the state, whether the command was filtered."""
 
@@ -41,7 +41,7 @@ class FlightRows:
     """
 
     def __init__(self, robots: int) -> None:
-        """Nobody has moved."""
+        """Start empty; no robot has moved."""
         self._robots = robots
         self._rows: dict[int, array] = {}
         self._widths: tuple[int, ...] = ()
@@ -59,7 +59,7 @@ class FlightRows:
             rows.extend(vector.tolist())
 
     def add(self, other: "FlightRows") -> None:
-        """What was collected of other robots of the team."""
+        """Add the rows of other robots of the team."""
         self._rows.update(other._rows)
         self._widths = self._widths or other._widths
 

@@ -1,6 +1,6 @@
 """`replay_parts`: a recording, decided again by several processes, each for some of its robots.
 
-Robots decide by themselves, on what was recorded, so nothing has to pass between the processes.
+Robots decide by themselves, on the recorded data, so nothing has to pass between the processes.
 """
 
 import multiprocessing
@@ -24,16 +24,16 @@ LONG_BYTES = 20_000_000
 
 @dataclass(frozen=True)
 class ReplayJob:
-    """What a process is to decide again."""
+    """Job of a process that decides again."""
 
     folder: Path
-    """Of the bag."""
+    """Folder of the bag."""
     bundle: str = ""
     """Name or folder of the bundle; "" for the one that was flown."""
     tracks: bool = False
     """Keep the tracks as well."""
     robots: tuple[str, ...] = ()
-    """By default the whole team."""
+    """Robots that decide again; empty: the whole team."""
 
 
 class BundleName(NamedTuple):
@@ -45,12 +45,12 @@ class BundleName(NamedTuple):
     """Name or file of the first robot's."""
 
     def __str__(self) -> str:
-        """As people read it."""
+        """Return the name as people read it."""
         return f"{self.name} {self.id[:12]}"
 
 
 class ReplayPart(NamedTuple):
-    """What came of some robots, or of all."""
+    """Result for some robots, or for all."""
 
     recording: Recording
     bundle: BundleName
@@ -66,9 +66,9 @@ def replay_parts(job: ReplayJob, progress: Progress = lambda share: None, proces
     """Decide a recording again.
 
     Args:
-        job: what.
-        progress: told the share that is done.
-        processes: at most so many; 0: one for each core that may be used, and one for a short recording.
+        job: the job.
+        progress: called with the share that is done.
+        processes: maximum number; 0: one for each core that may be used, and one for a short recording.
 
     Raises:
         UserError: it is no recording of a team, or its bundle is not here.
@@ -82,7 +82,7 @@ def replay_parts(job: ReplayJob, progress: Progress = lambda share: None, proces
 
 
 def usable(bag: Bag) -> int:
-    """So many processes are worth their start."""
+    """Return the number of processes that are worth their start."""
     return len(os.sched_getaffinity(0)) if bag.data_bytes > LONG_BYTES else 1
 
 
@@ -97,7 +97,7 @@ def replay_part(bag: Bag, job: ReplayJob, progress: Progress) -> ReplayPart:
 
 
 def together(jobs: list[ReplayJob], progress: Progress) -> ReplayPart:
-    """One process for each; what came of all."""
+    """Run each job in its own process, and merge the results."""
     context, shares = multiprocessing.get_context("spawn"), [0.0] * len(jobs)
     pipes, workers = [], []
     for job in jobs:

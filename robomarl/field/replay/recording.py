@@ -1,4 +1,4 @@
-"""Who flew in a recording, with which bundle and settings: read from what the recorder wrote into the bag."""
+"""Team of a recording, with its bundle and settings: read from the data that the recorder wrote into the bag."""
 
 import dataclasses
 import hashlib
@@ -25,7 +25,7 @@ class Recording(NamedTuple):
     base: str
     """Namespace of the team."""
     settings: dict[str, PolicySettings]
-    """Of each robot's policy node."""
+    """Settings of each robot's policy node."""
     bundles: dict[str, str]
     """Id of the bundle that each robot announced."""
     fleet: str
@@ -33,10 +33,10 @@ class Recording(NamedTuple):
 
 
 def recording_of(bag: Bag) -> Recording:
-    """The team of a bag.
+    """Return the team of a bag.
 
     Raises:
-        UserError: the bag does not say who flew, or it is of more than one team.
+        UserError: the bag does not name its team, or it is of more than one team.
     """
     settings = {}
     for key, text in bag.about.items():
@@ -61,7 +61,7 @@ def recording_of(bag: Bag) -> Recording:
 
 
 def bundle_folder(recording: Recording, robot: str, given: str) -> str:
-    """The bundle that a robot flew: the one that is given, what its folder still holds, or one of policies/.
+    """Return the bundle that a robot flew: the given one, the one that its folder still holds, or one of policies/.
 
     Raises:
         UserError: it is nowhere to be found.
@@ -84,12 +84,12 @@ def bundle_folder(recording: Recording, robot: str, given: str) -> str:
 
 
 def vehicle_here(recorded: str, bundle: str) -> str:
-    """The name or path of the vehicle that a robot was.
+    """Return the name or path of a robot's vehicle.
 
     Args:
-        recorded: what its node was told, a name or a path; "" for the bundle's.
-        bundle: folder of the bundle that it flew. Its contract has the vehicle's whole file, which is taken where the
-            recorded path is of another machine or folder.
+        recorded: setting of its node, a name or a path; "" for the bundle's.
+        bundle: folder of the bundle that it flew. Its contract has the vehicle's whole file, which is
+            taken if the recorded path is of another machine or folder.
 
     Raises:
         UserError: that file can't be written into the cache.
@@ -112,7 +112,9 @@ def vehicle_here(recorded: str, bundle: str) -> str:
 
 
 def _settings(bag: Bag, key: str, text: str) -> PolicySettings:
-    """Of a policy node; those that have no part in its decisions and are not known here are left out."""
+    """Return the settings of a policy node; those that have no part in its decisions and are not known
+    here are left out.
+    """
     try:
         told = json.loads(text)
         known = {field.name for field in dataclasses.fields(PolicySettings)}

@@ -1,4 +1,4 @@
-"""`replay_bag` and `read_tracks`: what a recording comes to once all of it was decided again."""
+"""`replay_bag` and `read_tracks`: the results of a recording once all its decisions were computed again."""
 
 import time
 from pathlib import Path
@@ -15,7 +15,7 @@ from robomarl.field.track import RobotTrack
 
 
 class Replayed(NamedTuple):
-    """What a replay found."""
+    """Result of a replay."""
 
     recording: Recording
     bundle: str
@@ -31,7 +31,7 @@ class Replayed(NamedTuple):
     seconds: float
     """That the replay took."""
     problems: tuple[str, ...]
-    """What is missing, a sentence each."""
+    """Sentences on missing data."""
 
 
 def replay_bag(

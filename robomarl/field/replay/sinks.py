@@ -1,4 +1,4 @@
-"""What of a bag goes where: readers and sinks of a team's topics."""
+"""Readers and sinks of a team's topics, which receive the messages of a bag."""
 
 from collections import deque
 from collections.abc import Callable
@@ -24,7 +24,7 @@ from robomarl.ros.topics import Topic
 
 Sink = Callable[[RecordedMessage], None]
 Stamped = Callable[[bytes], tuple[Any, float]]
-"""Bytes of a message to what it says and its stamp [s]."""
+"""Function from the bytes of a message to its content and its stamp [s]."""
 
 
 class ReplayedRobot(NamedTuple):
@@ -55,7 +55,7 @@ class TopicSinks:
         self.sinks: dict[str, list[Sink]] = {}
         self._said: dict[tuple[str, bool], Stamped] = {}
         self.announcement: Callable[[bytes], Announcement] = _once(_announcement)
-        """Of a message of an `announce` topic."""
+        """Reader of the messages of an `announce` topic."""
 
     def connect(self, name: str, team: tuple[str, ...], robot: ReplayedRobot) -> None:
         """Everything that one robot listens to, and its ticks."""
@@ -82,7 +82,7 @@ class TopicSinks:
         return self._said[topic, away]
 
     def on(self, topic: str, sink: Sink) -> None:
-        """One more sink; what it can't read is left out, and named once."""
+        """Add a sink; messages that it can't read are left out, and named once."""
         told: list[str] = []
 
         def put(heard: RecordedMessage) -> None:
@@ -115,7 +115,7 @@ def _turned(read: Stamped, turn: Callable[[Any], Any] | None) -> Stamped:
 
 
 def _once(read: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
-    """The same bytes are read once, for all that hear them one after the other."""
+    """Return a reader that reads equal bytes once, for all successive receivers."""
     last: list[Any] = [None, None]
 
     def remembered(data: bytes) -> Any:

@@ -1,4 +1,4 @@
-"""`RobotTally`: what the ticks of one robot's recording come to."""
+"""`RobotTally`: the summary of the ticks of one robot's recording."""
 
 from array import array
 from collections import Counter
@@ -14,11 +14,12 @@ from robomarl.ros.robot.decision import Held
 from robomarl.ros.robot.state_machine import MOVING
 
 KEPT_AGES = 1 << 20
-"""Ticks whose times are kept for percentiles."""
+"""Number of ticks for which times are kept for percentiles."""
 
 BEYOND = 0.01
-"""An observation is out of its range by more than this share of it: the range is what some episodes of training had,
-and an element of an attitude that stopped at 0.9996 there is 1 where the load is level."""
+"""Share of its range by which an observation may be outside. The range is that of some episodes of
+training: an element of an attitude that stopped at 0.9996 there is 1 where the load is level.
+"""
 
 
 @dataclass
@@ -30,7 +31,7 @@ class Largest:
     compared: int = 0
 
     def note(self, difference: np.ndarray | None, names: tuple[str, ...]) -> None:
-        """One tick's differences [n] of elements with names; what is not a number counts most."""
+        """Add one tick's differences [n] of named elements; NaN counts most."""
         if difference is None:
             return
         self.compared += 1
@@ -44,7 +45,7 @@ class Largest:
 
 @dataclass
 class RobotTally:
-    """Of one robot."""
+    """Summary of one robot's ticks."""
 
     actions: tuple[str, ...]
     """Names of the command's elements."""
@@ -56,7 +57,7 @@ class RobotTally:
     moving: int = 0
     """Ticks in which a command was sent."""
     whole: int = 0
-    """Of those, with everything that was used in the bag."""
+    """Moving ticks for which the bag has all data that were used."""
     filtered: int = 0
     skipped: int = 0
     policy: Largest = field(default_factory=Largest)
@@ -153,7 +154,7 @@ class RobotTally:
 
 
 def percentiles(values: array) -> dict[str, float]:
-    """Median, 99 % and largest of what is finite; empty where nothing is."""
+    """Return median, 99 % and largest of the finite values; empty if there are none."""
     found = np.asarray(values, float)
     found = found[np.isfinite(found)]
     if not len(found):
@@ -162,5 +163,5 @@ def percentiles(values: array) -> dict[str, float]:
 
 
 def reason_name(reason: int) -> str:
-    """Why the command was what it was."""
+    """Return the name of the reason for the command."""
     return Reason(reason).name if reason >= 0 else Held(reason).name

@@ -12,7 +12,7 @@ from robomarl.ros.robot.inbox import OWN
 
 
 class TickColumns(NamedTuple):
-    """Where in a row the numbers are."""
+    """Positions of the numbers in a row."""
 
     head: dict[str, int]
     nominal: slice
@@ -24,7 +24,7 @@ class TickColumns(NamedTuple):
     """Names of the observation's elements."""
 
     def ages_s(self, row: np.ndarray) -> np.ndarray:
-        """[sources] time since the stamp of what was used of each; +inf where there was none."""
+        """Return the time [sources] since the stamp of the data used of each source; +inf if there were none."""
         return row[list(self.sources.values())]
 
 
@@ -39,7 +39,7 @@ class TickTable:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the columns, in order."""
+        """Names of the columns, in order."""
         return tuple(self._label.split(","))
 
     def rows(self, data: bytes) -> np.ndarray:
@@ -57,7 +57,7 @@ class TickTable:
 
 
 def columns_of(names: Sequence[str]) -> TickColumns | None:
-    """Where the columns are; None where names are missing: another program wrote these rows."""
+    """Return the positions of the columns; None if names are missing, because another program wrote these rows."""
     at = {name: i for i, name in enumerate(names)}
     sources = {name.removesuffix(f".{SOURCE[0]}"): i for name, i in at.items() if name.endswith(f".{SOURCE[0]}")}
     nominal, command, seen = (_span(names, prefix) for prefix in ("nominal.", "command.", "obs."))

@@ -17,7 +17,7 @@ class TrackRows:
     """Collects rows; `note` is for `BagReplay.watch`."""
 
     def __init__(self) -> None:
-        """Nobody has moved."""
+        """Start empty; no robot has moved."""
         self._rows: dict[str, array] = {}
         self._width = self._commands = 0
 
@@ -34,12 +34,14 @@ class TrackRows:
         self._rows.setdefault(moment.robot, array("d")).extend(row)
 
     def add(self, other: "TrackRows") -> None:
-        """What was collected of other robots of the team."""
+        """Add the rows of other robots of the team."""
         self._rows.update(other._rows)
         self._width, self._commands = self._width or other._width, self._commands or other._commands
 
     def tracks(self, tallies: dict[str, RobotTally]) -> list[RobotTrack]:
-        """Every flight of every robot; what was received and lost is with the first one of each."""
+        """Return every flight of every robot; the counts of received and lost messages are with each robot's first
+        flight.
+        """
         found = []
         for robot, tally in tallies.items():
             if robot not in self._rows:

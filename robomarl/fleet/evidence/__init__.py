@@ -1,1 +1,1 @@
-"""Who did what to a robot, in a way that nobody changes afterwards unseen."""
+"""Tamper-evident records of every operator's changes to a robot."""

@@ -1,7 +1,8 @@
-"""The chain of a journal: whoever changes, removes or adds a line breaks the link of the next one.
+"""The chain of a journal: a line that is changed, removed or added breaks the link of the next one.
 
-A line's link is the sha256 of what stands before it, from the last whole line on: that is the line before, and what a
-power cut tore since. Lines from before the chain have no link; the first link covers them all.
+A line's link is the sha256 of the content before it, from the last whole line on: that line, and
+any text that a power cut tore since. Lines from before the chain have no link; the first link
+covers all such lines.
 """
 
 import hashlib
@@ -11,12 +12,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ChainCheck:
-    """What came of a journal's check."""
+    """Result of a journal's check."""
 
     lines: int
     """Whole lines."""
     broken: int = 0
-    """Number of the first line that does not follow from what stands before it, from 1; 0 where all do."""
+    """Number of the first line, from 1, that does not follow from the content before it; 0 if all lines follow."""
     unlinked: int = 0
     """Lines from before the chain, at the beginning."""
 
@@ -52,7 +53,7 @@ def check(content: bytes, before: bytes | None = b"") -> ChainCheck:
 
 
 def _since_whole(lines: list[bytes]) -> list[bytes]:
-    """The last line that has a link, and what follows it; all where none has."""
+    """Return the last line that has a link, and the lines after it; all lines if none has a link."""
     for i in range(len(lines) - 1, -1, -1):
         if _link_of(lines[i]):
             return lines[i:]

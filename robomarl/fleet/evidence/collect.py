@@ -1,4 +1,4 @@
-"""The robots' journals on the operator's machine: they only grow, whatever becomes of the robots."""
+"""The robots' journals on the operator's machine: they only grow, regardless of the fate of the robots."""
 
 from pathlib import Path
 from typing import Any
@@ -9,15 +9,17 @@ from robomarl.fleet.evidence.chain import check
 
 
 def collect(file: Path, old: bytes, now: bytes) -> tuple[dict[str, Any], str]:
-    """Put a robot's journal to what was collected of it before.
+    """Append a robot's journal to the lines collected before.
 
     Args:
-        file: of what was collected; made if it is missing, left as it is where the journal does not go on from it.
+        file: file of the collected lines; made if it is missing, left unchanged if the journal does not
+            continue it.
         old: the robot's `journal.old.jsonl`.
         now: its `journal.jsonl`.
 
     Returns:
-        `lines`, `new`, `unlinked` (from before the chain) and `file`; and what is wrong, one sentence or nothing.
+        `lines`, `new`, `unlinked` (from before the chain) and `file`; and the problem, one sentence or
+        nothing.
 
     Raises:
         UserError: the folder can't be read or written.
@@ -41,9 +43,10 @@ def collect(file: Path, old: bytes, now: bytes) -> tuple[dict[str, Any], str]:
 
 
 def _going_on(had: bytes, has: bytes) -> tuple[bytes, str]:
-    """What is new in a journal, and where it does not go on from what was collected.
+    """Return the new lines of a journal, and the problem if it does not continue the collected lines.
 
-    The robot sets the oldest lines aside after a while: what it still has begins anywhere in what was collected.
+    The robot sets the oldest lines aside after a while, so its present journal begins anywhere in the
+    collected lines.
     """
     if has.startswith(had):
         return has[len(had) :], ""

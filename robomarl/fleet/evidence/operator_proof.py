@@ -1,7 +1,8 @@
-"""An operator proves to a robot that he has a key that it trusts; the journal then holds the key's fingerprint.
+"""Proof that an operator has a key that the robot trusts; the journal then holds the key's
+fingerprint.
 
-The operator signs (ed25519) a number that the robot made for this connection, with the robot's name: nobody can use the
-signature a second time, or on another robot.
+The operator signs (ed25519) a number that the robot made for this connection, with the robot's
+name: the signature can't be used a second time, or on another robot.
 """
 
 import base64
@@ -18,7 +19,7 @@ _PURPOSE = b"robomarl operator 1\n"
 
 @dataclass(frozen=True)
 class SignedStatement:
-    """What is signed."""
+    """Statement that the operator signs."""
 
     nonce: str
     """The robot's number."""

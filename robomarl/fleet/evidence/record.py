@@ -1,4 +1,4 @@
-"""`FleetRecord`: what an operator's machine keeps of a fleet: what is to be on it, for robots that were absent.
+"""`FleetRecord`: record of a fleet on an operator's machine: the bundle it is to have, for robots that were absent.
 
 deployed.json   the id that all robots are to have, and the one before
 ID.zip          those two bundles
@@ -22,12 +22,12 @@ from robomarl.fleet.trust.strict_file import complete, read_own
 
 @dataclass(frozen=True)
 class Deployed:
-    """What a fleet is to have."""
+    """Bundles that a fleet is to have."""
 
     id: str
-    """Of the bundle."""
+    """Id of the bundle."""
     previous: str = ""
-    """Of the one before; empty for none."""
+    """Id of the bundle before; empty for none."""
 
     def __post_init__(self) -> None:
         """Check the ids, which become names of files."""
@@ -37,14 +37,14 @@ class Deployed:
 
 
 class FleetRecord:
-    """Of one fleet; fleets of the same name are told apart by where their robots are."""
+    """Record of one fleet; fleets of equal name are distinguished by the places of their robots."""
 
     def __init__(self, fleet: Fleet, root: Path) -> None:
-        """Name the folder; nothing is made before something is kept.
+        """Name the folder; it is made when something is first stored.
 
         Args:
-            fleet: whose robots.
-            root: that relative folders of robots on this machine are below.
+            fleet: fleet with the robots.
+            root: base of the relative folders of robots on this machine.
         """
         places = sorted(
             f"{r.name} {r.host} {r.folder if r.host else (root / r.folder).absolute()}" for r in fleet.robots
@@ -54,7 +54,7 @@ class FleetRecord:
         self._file = self.folder / "deployed.json"
 
     def deployed(self) -> Deployed | None:
-        """What the robots are to have; None where this machine flashed nothing to them.
+        """Return the bundles that the robots are to have; None if this machine flashed nothing to the fleet.
 
         Raises:
             UserError: the file is damaged.
@@ -64,11 +64,11 @@ class FleetRecord:
         return complete(Deployed, content, str(self._file), "remove it, and flash the fleet again")
 
     def remember(self, bundle_id: str, bundle: Bundle | None = None) -> None:
-        """Keep what the robots are to have from now on.
+        """Record the bundle that the robots are to have from now on.
 
         Args:
             bundle_id: its id.
-            bundle: itself, where it is at hand.
+            bundle: the bundle itself, if it is at hand.
 
         Raises:
             UserError: the folder can't be written.
@@ -105,7 +105,7 @@ class FleetRecord:
 
 
 def fleets_dir() -> Path:
-    """Folder of what is kept of fleets: `$ROBOMARL_FLEETS`, or the user's folder of state."""
+    """Return the folder of the fleet records: `$ROBOMARL_FLEETS`, or the user's folder of state."""
     if "ROBOMARL_FLEETS" in os.environ:
         return Path(os.environ["ROBOMARL_FLEETS"])
     return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "robomarl" / "fleets"

@@ -1,1 +1,1 @@
-"""Whether a robot is well on a bundle that it was just switched to: its node says so, or a check in its place."""
+"""Health check of a robot on the bundle that it was just switched to: by its node, or by a check in its place."""

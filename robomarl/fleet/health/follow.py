@@ -1,7 +1,8 @@
-"""`Follower`: when a policy node is to be configured anew because its robot is being flashed. No ROS here.
+"""`Follower`: when to configure a policy node anew because its robot is being flashed. No ROS here.
 
-A node that does not move goes along with a switch that is not confirmed yet, so that it can say whether it is well, and
-goes back with it. What became current in any other way waits until somebody configures the node.
+A node that does not move goes along with a switch that is not confirmed yet, so that it can report
+its health, and goes back with it. A bundle that became current in any other way waits until the
+operator configures the node.
 """
 
 import time
@@ -12,15 +13,15 @@ from robomarl.core.config import UserError
 from robomarl.fleet.store import InstalledBundles, Store
 
 LOOK_S = 0.2
-"""From one look at the folder to the next."""
+"""Time [s] from one look at the folder to the next."""
 
 
 @dataclass(frozen=True)
 class Turn:
-    """What the node is to do."""
+    """Action for the node."""
 
     bundle_id: str
-    """To be configured with; empty: with nothing any more."""
+    """Id of the bundle to configure; empty: remove the configuration."""
     on_trial: bool
     """The switch is not confirmed yet."""
 
@@ -36,10 +37,11 @@ class Follower:
         self._looked_s = 0.0
 
     def turn(self, loaded_id: str) -> Turn | None:
-        """What a node that does not move is to do now; None for nothing. A turn that failed is not told again.
+        """Return the action for a node that does not move; None for nothing. A failed action is not returned
+        again.
 
         Args:
-            loaded_id: what the node is configured with; empty for nothing.
+            loaded_id: id of the bundle with which the node is configured; empty for none.
         """
         if time.monotonic() - self._looked_s < LOOK_S:
             return None

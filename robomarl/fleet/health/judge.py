@@ -1,7 +1,8 @@
-"""Is a robot well on the bundle that is current there? This half runs on the robot.
+"""Health of a robot on its current bundle. This half runs on the robot.
 
-Where a policy node runs, it says so itself: it configures on the bundle and ticks. Where none does, what a node does
-at its start is done in a process of its own: the bundle read from the disk, golden values, the filter, real decisions.
+If a policy node runs, it reports itself: it configures on the bundle and ticks. If none runs, a
+process of its own does the steps of a node's start: the bundle read from the disk, golden values,
+the filter, real decisions.
 """
 
 import time
@@ -15,13 +16,13 @@ from robomarl.fleet.health.node_status import BusyError, NodeStatus, read_status
 NODE_S = 30.0
 """Longest that a node may take to come up with a bundle."""
 TICKS = 20
-"""So many of them a node must have made with the bundle."""
+"""Number of ticks that a node must have made with the bundle."""
 LOOK_S = 0.1
 
 
 @dataclass(frozen=True)
 class RobotHealth:
-    """Whether a robot is well, and who says so."""
+    """Health of a robot, and the source of the verdict."""
 
     healthy: bool
     by: str
@@ -31,13 +32,14 @@ class RobotHealth:
 
 
 def health_of(root: Path, folder: Path, bundle_id: str, switched: bool) -> RobotHealth:
-    """Wait for the node's word, or check in its place.
+    """Wait for the node's report, or check in its place.
 
     Args:
-        root: of the robot.
-        folder: of the bundle.
-        bundle_id: what is to be flown.
-        switched: it has become current just now, and is not confirmed: a node goes along; see `Follower`.
+        root: folder of the robot.
+        folder: folder of the bundle.
+        bundle_id: id of the bundle to be flown.
+        switched: it has become current just now, and is not confirmed: a node goes along; see
+            `Follower`.
     """
     end, status = time.monotonic() + NODE_S, None
     while time.monotonic() < end:

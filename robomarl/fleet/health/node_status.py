@@ -1,6 +1,6 @@
-"""`NodeStatus`: what a policy node that runs says of itself in its robot's folder, over a socket and without ROS.
+"""`NodeStatus`: status of a running policy node in its robot's folder, over a socket and without ROS.
 
-node.sock   answers every connection with one line of JSON; where no node runs, nobody answers
+node.sock   answers every connection with one line of JSON; without a running node there is no answer
 """
 
 import json
@@ -18,23 +18,23 @@ from robomarl.fleet.disk import make_folder
 SOCKET = "node.sock"
 MAX_LINE = 2**14
 ANSWER_S = 1.0
-"""A node that loads a bundle answers later than this; it runs all the same."""
+"""Time [s] within which a node answers; a node that loads a bundle answers later, and runs all the while."""
 
 
 @dataclass(frozen=True)
 class NodeStatus:
-    """What a node says."""
+    """Status of a policy node."""
 
     bundle_id: str = ""
-    """What it is configured with; empty where it is not."""
+    """Id of the bundle with which it is configured; empty if it is not."""
     tried_id: str = ""
-    """What it tried last because of a flash; empty for nothing."""
+    """Id of the bundle that it tried last because of a flash; empty for none."""
     state: str = "UNCONFIGURED"
-    """Of its state machine."""
+    """State of its state machine."""
     ticks: int = 0
-    """Since it was configured."""
+    """Number of ticks since it was configured."""
     problem: str = ""
-    """Why it is not configured with what it tried, or does not tick."""
+    """Reason why it is not configured with the bundle that it tried, or does not tick."""
     robomarl: str = __version__
 
 
@@ -43,7 +43,7 @@ class BusyError(UserError):
 
 
 class StatusServer:
-    """The node's end; `tell` answers whoever has connected since, and never waits."""
+    """The node's end of the socket; `tell` answers all clients that have connected since, and never waits."""
 
     def __init__(self, root: Path) -> None:
         """Listen in a robot's folder, instead of a node that has ended.
@@ -59,7 +59,7 @@ class StatusServer:
         raise UserError(f"{root}: another policy node has this folder; end one of the two.")
 
     def tell(self, status: NodeStatus) -> None:
-        """Answer all who wait."""
+        """Answer all waiting clients."""
         while True:
             try:
                 link, _ = self._socket.accept()
@@ -70,7 +70,7 @@ class StatusServer:
                 link.send(json.dumps(asdict(status)).encode()[:MAX_LINE] + b"\n")
 
     def close(self) -> None:
-        """Answer nobody any more."""
+        """Close and remove the socket; no client is answered any more."""
         self._socket.close()
         with suppress(OSError):
             (self._root / SOCKET).unlink()
@@ -92,11 +92,11 @@ class StatusServer:
 
 
 def read_status(root: Path) -> NodeStatus | None:
-    """What the node of a robot says; None where none runs.
+    """Return the status of a robot's node; None if none runs.
 
     Raises:
-        BusyError: one runs, and did not answer in time.
-        UserError: what it says can't be understood.
+        BusyError: a node runs, and did not answer in time.
+        UserError: its answer can't be understood.
     """
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as link:
         link.settimeout(ANSWER_S)
@@ -120,7 +120,9 @@ def read_status(root: Path) -> NodeStatus | None:
 
 @contextmanager
 def _address(root: Path) -> Iterator[str]:
-    """Of the socket; by the folder's descriptor, because an address has room for a hundred letters only."""
+    """Yield the address of the socket; by the folder's descriptor, because an address has room for a hundred letters
+    only.
+    """
     if not Path("/proc/self/fd").exists():
         yield str(root / SOCKET)
         return

@@ -1,6 +1,7 @@
-"""`FlashTrial`: a policy node and whoever flashes its robot. It says how it is, and goes along with a switch.
+"""`FlashTrial`: link of a policy node to the process that flashes its robot: it reports status, and
+follows a switch.
 
-No ROS here. Configuring moves nothing, and a bundle whose switch is not confirmed does not fly.
+No ROS here. Configuring moves nothing, and a bundle with an unconfirmed switch does not fly.
 """
 
 from dataclasses import replace
@@ -12,19 +13,19 @@ from robomarl.fleet.health.node_status import NodeStatus, StatusServer
 
 
 class Configurable(Protocol):
-    """What a lifecycle node can be told."""
+    """Commands that a lifecycle node accepts."""
 
     def trigger_configure(self) -> Any:
         """Configure."""
         ...
 
     def trigger_cleanup(self) -> Any:
-        """Forget what it was configured with."""
+        """Remove the configuration."""
         ...
 
 
 class FlashTrial:
-    """Of one node."""
+    """Flash trial of one node."""
 
     def __init__(self, node: Configurable) -> None:
         """Nothing is made before `begin`."""
@@ -35,7 +36,7 @@ class FlashTrial:
         self.turns = False
         """The node is being configured because of a flash."""
         self.on_trial = False
-        """With what is not confirmed."""
+        """True while the node is being configured with an unconfirmed bundle."""
         self.problem = ""
         """Why it could not be configured last."""
 
@@ -48,10 +49,10 @@ class FlashTrial:
         self._server, self._follower = StatusServer(root), Follower(root)
 
     def attend(self, status: NodeStatus, may_turn: bool) -> None:
-        """Answer who waits, and configure the node anew if it is time; nothing before `begin`.
+        """Answer waiting clients, and configure the node anew if it is time; does nothing before `begin`.
 
         Args:
-            status: of the node.
+            status: status of the node.
             may_turn: it moves nothing.
         """
         if self._server is None or self._follower is None:
@@ -63,12 +64,12 @@ class FlashTrial:
         self._server.tell(replace(status, tried_id=self._tried_id, problem=problem))
 
     def close(self) -> None:
-        """Answer nobody any more."""
+        """Close the socket, if there is one; no client is answered any more."""
         if self._server is not None:
             self._server.close()
 
     def _take(self, turn: Turn, configured: bool) -> None:
-        """Configure with the bundle that is current now; the state machine of the node refuses what can't be."""
+        """Configure with the bundle that is current now; the state machine of the node rejects impossible requests."""
         self._tried_id, self.problem = turn.bundle_id, ""
         if configured:
             self._node.trigger_cleanup()

@@ -1,12 +1,14 @@
-"""Runs on a robot, with any Python and nothing else: a new environment beside the old one, and the switch to it.
+"""Runs on a robot, with any Python and nothing else: a new environment beside the old one, and the
+switch to it.
 
     venvs/NAME/          one environment each, with the script that starts the node and the vehicle file in it
     venv                 a link to the one that is used; it changes by one rename
     policy_node.sh, vehicle.yaml, keystore   links into it
 
-The robot's lock is held all the while. What fails before the switch changes nothing; what fails after it is undone.
-It says on standard output how far it has come, and goes on when it is told so on standard input, which is when the
-whole team has come as far; where that is closed, the old environment stays or comes back.
+The robot's lock is held all the while. A failure before the switch changes nothing; a failure after
+it is undone. The program prints each step that it has reached on standard output, and goes on when
+it reads so on standard input, which is when the whole team has reached this step. If standard input
+is closed, the old environment stays or comes back.
 
     python install.py    beside `install.json` and the wheels; see `robomarl.ros.install.setup`
 """
@@ -27,9 +29,9 @@ HELLO = b'{"op": "hello", "args": {"who": "setup"}, "size": 0}\n'
 ANSWER_S = 120.0
 """Longest that the new environment may take to answer its first request."""
 PREPARED, SWITCHED = "prepared", "switched"
-"""Where it waits for the others."""
+"""Steps at which the robot waits for the rest of the team."""
 WAITS_S = {PREPARED: 1200.0, SWITCHED: 300.0}
-"""How long for: the others may be slow to install, and answer within `ANSWER_S`."""
+"""Longest waits [s] at these steps: further robots may be slow to install, and answer within `ANSWER_S`."""
 EXCHANGE = 2
 """RENAME_EXCHANGE of renameat2(2)."""
 PACKED = ("policy_node.sh", "vehicle.yaml", "keystore")
@@ -41,7 +43,7 @@ class InstallError(Exception):
 
 
 def main() -> int:
-    """Install, or say why not; what was sent is removed either way."""
+    """Install, or print the reason for a failure; the files that were sent are removed either way."""
     os.umask(0o022)
     sent = Path(__file__).absolute().parent
     try:
@@ -98,7 +100,7 @@ def install(sent: Path, about: dict, wait: Callable[[str], None] = lambda step: 
 
 
 def fill(made: Path, sent: Path, about: dict) -> None:
-    """A virtual environment with what `about` names, and the files of `PACKED`."""
+    """Make a virtual environment with the packages that `about` names, and the files of `PACKED`."""
     run([sys.executable, "-m", "venv", str(made)])
     pip = [str(made / "bin/python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     options = ["--no-index", "--find-links", str(sent)] if about["no_index"] else []
@@ -159,7 +161,7 @@ def switch(folder: Path, target: Path) -> Path | None:
 
 
 def set_aside(folder: Path, old: Path) -> None:
-    """Keep a folder as another one, in the place of what was kept before."""
+    """Rename a folder to `old`, which replaces the folder kept before."""
     shutil.rmtree(old, ignore_errors=True)
     folder.rename(old)
 
@@ -192,7 +194,7 @@ def link(place: Path, target: Path) -> None:
 
 
 def run(command: list[str]) -> None:
-    """Run it; what it prints is shown.
+    """Run a command; its output is shown.
 
     Raises:
         InstallError: it failed.
@@ -213,7 +215,7 @@ def locked(folder: Path, who: str) -> Iterator[None]:
     """Hold the robot as `Store.lock` does.
 
     Raises:
-        InstallError: somebody else has it.
+        InstallError: another process has it.
     """
     with os.fdopen(os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600), "a+") as file:
         try:

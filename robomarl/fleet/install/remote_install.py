@@ -70,7 +70,7 @@ class RemoteInstall:
             raise UserError(f"{self._where()}: {self._reason()}")
 
     def close(self) -> None:
-        """Let it end: what it has not been told to keep, it takes back."""
+        """Let the installer end: it takes back everything that it has not been told to keep."""
         assert self._process.stdin and self._process.stdout
         try:
             self._process.stdin.close()
@@ -97,7 +97,7 @@ class RemoteInstall:
 
 
 def why_it_failed(errors: bytes, status: int) -> str:
-    """What a robot said of a command that failed, as one sentence."""
+    """Return the reason for a failed command from a robot's output, as one sentence."""
     lines = errors.decode(errors="replace").strip().splitlines()
     said = [line for line in lines if line.startswith("ERROR: ")] or lines  # pip says more behind its reason
     reasons = [line for line in said if "lock" in line or "now;" in line or "HASHES" in line] or said

@@ -1,9 +1,10 @@
-"""The software bill of materials of what a robot installs: `onboard.txt` as CycloneDX 1.5 JSON, in the wheel.
+"""The software bill of materials of a robot's installation: `onboard.txt` as CycloneDX 1.5 JSON, in
+the wheel.
 
     python -m robomarl.fleet.install.sbom     makes `robomarl/fleet/install/onboard.cdx.json` anew
 
-Format: https://cyclonedx.org/docs/1.5/json. Names, versions and hashes of all wheels that pip may take; no licences,
-which the lock file does not say.
+Format: https://cyclonedx.org/docs/1.5/json. Names, versions and hashes of all wheels that pip may
+take; no licences, which the lock file does not have.
 """
 
 import json

@@ -19,11 +19,11 @@ from robomarl.core.config import UserError
 from robomarl.core.paths import share_dir
 
 PROCESSORS = ("x86_64", "aarch64")
-"""As `platform.machine()` names them: those that onnxruntime has wheels for, too."""
+"""Processors by their `platform.machine()` names: those for which onnxruntime has wheels, too."""
 GLIBC, TAG = "2.17", "manylinux2014"
 """Oldest C library that the kernel runs with, and the name that wheels have for that."""
 LOCK = Path(__file__).with_name("onboard.txt")
-"""What a robot installs, to the version and the hash; its first lines say how it is made."""
+"""Packages that a robot installs, with version and hash; the first lines of the file tell how it is made."""
 SETTINGS = """
 [build]
 build_base = {folder}/build
@@ -52,7 +52,7 @@ class Shelf:
         self._lock = Lock()
 
     def files(self, machine: str) -> list[Path]:
-        """What to send to a robot, robomarl's wheel last.
+        """Return the wheels to send to a robot, robomarl's wheel last.
 
         Args:
             machine: the robot's processor; one that is not in `PROCESSORS` gets a wheel without the kernel.
@@ -70,7 +70,7 @@ class Shelf:
 
 
 def fits(name: str, machine: str) -> bool:
-    """Whether a wheel of this file name is for a processor, or for all."""
+    """Return True if a wheel of this file name is for a processor, or for all."""
     platforms = name.removesuffix(".whl").rsplit("-", 1)[-1].split(".")
     return any(platform == "any" or platform.endswith(f"_{machine}") for platform in platforms)
 
@@ -129,7 +129,7 @@ def cross_compiling(compiler: Path, machine: str) -> dict[str, str]:
 
 
 def has_kernel(wheel: Path) -> bool:
-    """Whether the compiled kernel is in a wheel: building it is optional, and may have failed."""
+    """Return True if a wheel contains the compiled kernel: building it is optional, and may have failed."""
     with zipfile.ZipFile(wheel) as archive:
         return any(name.startswith("robomarl/core/filter/kernel/_kernel.") for name in archive.namelist())
 

@@ -1,1 +1,1 @@
-"""Whose bundles a robot takes: keys, what they sign, and what a robot makes of it."""
+"""Trust in bundles: keys, the statements that they sign, and a robot's decision to accept a bundle."""

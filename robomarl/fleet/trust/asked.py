@@ -1,8 +1,8 @@
-"""What an operator may ask of a robot about trust: further requests of `robomarl.fleet.requests`.
+"""Requests of an operator about trust: further requests of `robomarl.fleet.requests`.
 
-A team changes in two phases: every robot prepares, and only then all commit and confirm. A robot that has committed
-goes back if its operator goes away before the confirmation. Every change needs the robot's lock, and is in the journal
-with the fingerprint.
+A team changes in two phases: every robot prepares, and only then all commit and confirm. A robot
+that has committed goes back if its operator goes away before the confirmation. Every change needs
+the robot's lock, and is in the journal with the fingerprint.
 """
 
 from collections.abc import Callable
@@ -16,11 +16,11 @@ from robomarl.fleet.trust.policy import Offer, Trust
 
 
 class Session(Protocol):
-    """What these requests need of an `OperatorSession`."""
+    """Parts of an `OperatorSession` that these requests need."""
 
     store: Store
     trust_change: tuple[str, str]
-    """Action and words, for the journal, of what is prepared."""
+    """Action and words of the prepared change, for the journal."""
 
     def need_lock(self) -> None:
         """Raise `UserError` where the operator does not hold the robot."""
@@ -32,7 +32,7 @@ class Session(Protocol):
 
 
 def trust(session: Session, name: str, key: str, fleet: str = "", instead_of: str = "") -> dict[str, Any]:
-    """From now on take bundles that this key signed, and no unsigned ones; in the place of another key if asked."""
+    """Accept bundles signed by this key from now on, and no unsigned ones; in the place of another key if asked."""
     return _at_once(session, "trust", {"name": name, "key": key, "fleet": fleet, "instead_of": instead_of})
 
 
@@ -42,20 +42,21 @@ def revoke(session: Session, name: str) -> dict[str, Any]:
 
 
 def threshold(session: Session, count: int) -> dict[str, Any]:
-    """So many of the trusted keys have to sign."""
+    """Require signatures by `count` of the trusted keys."""
     return _at_once(session, "threshold", {"count": count})
 
 
 def unsigned(session: Session) -> dict[str, Any]:
-    """Take unsigned bundles again, and forget all keys. What was flashed before keeps its counter."""
+    """Accept unsigned bundles again, and forget all keys. Bundles flashed before keep their counter."""
     return _at_once(session, "unsigned", {})
 
 
 def prepare_trust(session: Session, action: str, about: dict[str, Any]) -> dict[str, Any]:
-    """Look whether a change is possible, and make it ready; nothing changes before `commit_trust`.
+    """Check that a change is possible, and make it ready; nothing changes before `commit_trust`.
 
     Returns:
-        What will be trusted; `already`: this robot has the change, so a team that was interrupted can go on.
+        The trust after the change; `already`: this robot has the change, so a team that was interrupted
+        can go on.
     """
     session.need_lock()
     if session.store.trust_change.is_open():
@@ -75,7 +76,9 @@ def prepare_trust(session: Session, action: str, about: dict[str, Any]) -> dict[
 
 
 def commit_trust(session: Session) -> dict[str, Any]:
-    """Make the change that was prepared, if any, until it is confirmed; `refused`: why not what is current."""
+    """Make the prepared change, if any, until it is confirmed; `refused`: the reason why the current bundle is
+    rejected.
+    """
     session.need_lock()
     if session.trust_change[0]:
         session.store.trust_change.commit()
@@ -99,7 +102,7 @@ def confirm_trust(session: Session) -> None:
 
 
 def undo_trust(session: Session, reason: str) -> None:
-    """Go back to what was trusted before, unless it was confirmed; nothing where nothing was prepared."""
+    """Go back to the trust before, unless the change was confirmed; does nothing if no change was prepared."""
     session.need_lock()
     action, words = session.trust_change
     session.trust_change = ("", "")
@@ -143,7 +146,7 @@ CHANGES: dict[str, Callable[..., tuple[Trust, str]]] = {
     "threshold": _wanting,
     "unsigned": _opening,
 }
-"""By action: the trust afterwards, and words for the journal."""
+"""Changes by action: the trust afterwards, and words for the journal."""
 
 
 def _change(action: str) -> Callable[..., tuple[Trust, str]]:
@@ -162,7 +165,7 @@ def _has_it(old: Trust, action: str, about: dict[str, Any]) -> bool:
 
 
 def trusted(session: Session) -> dict[str, Any]:
-    """Whom this robot trusts."""
+    """Return this robot's trust."""
     return _told(session.store.trust())
 
 
@@ -185,7 +188,7 @@ def admits(  # noqa: PLR0913
     schema: int,
     allow_rollback: bool = False,  # noqa: A002
 ) -> None:
-    """Whether the robot would take a bundle that is not here yet: nothing is written.
+    """Check that the robot would accept a bundle that is not here yet: nothing is written.
 
     Raises:
         UserError: it would not.

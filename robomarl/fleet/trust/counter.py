@@ -27,11 +27,12 @@ class LastCounter:
 
 
 def next_counter(folder: Path, asked: int = 0) -> int:
-    """A counter that is larger than all before; what was asked for is kept in mind, and returned as it is.
+    """Return a counter that is larger than all before; one that was asked for is recorded, and returned
+    unchanged.
 
     Args:
-        folder: of the operator's keys.
-        asked: by the operator; 0: the next one.
+        folder: folder of the operator's keys.
+        asked: counter that the operator asks for; 0: the next one.
 
     Raises:
         UserError: the file is damaged, can't be written, or is far ahead of this machine's clock.

@@ -12,9 +12,9 @@ from robomarl.core.config import UserError
 from robomarl.fleet.trust.strict_file import read_own
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-"""What a key may be called: its name becomes a file's."""
+"""Pattern of a key's name, which becomes a file's name."""
 _GROUPS, _GROUP = 6, 4
-"""Of a fingerprint: 96 bits, which nobody finds a second key for."""
+"""Number of groups of a fingerprint, and of letters in each: 96 bits, for which no second key can be found."""
 
 
 def keys_dir() -> Path:
@@ -25,7 +25,7 @@ def keys_dir() -> Path:
 
 
 def new_key(name: str, folder: Path) -> str:
-    """Make a key pair, `NAME.pem` (for nobody else) and `NAME.pub`; returns the public key.
+    """Make a key pair, `NAME.pem` (readable by its owner only) and `NAME.pub`; return the public key.
 
     Raises:
         UserError: bad name, a key of that name is there, or the folder can't be written.
@@ -124,7 +124,7 @@ def _files(folder: Path, suffix: str) -> list[Path]:
 
 
 def fingerprint(raw: bytes) -> str:
-    """What people compare: a public key's sha256, shortened, in groups. Names of keys say nothing."""
+    """Return the text that people compare: a public key's sha256, shortened, in groups. Names of keys prove nothing."""
     text = hashlib.sha256(raw).hexdigest()
     return "-".join(text[i * _GROUP : (i + 1) * _GROUP] for i in range(_GROUPS))
 

@@ -1,9 +1,11 @@
-"""`PendingTrust`: a change of `trust.json` that holds for good once every robot of the team has made it.
+"""`PendingTrust`: a change of `trust.json` that holds for good once every robot of the team has made
+it.
 
-    trust.next   what `trust.json` is to become: written before the change, so that the change is one rename
-    trust.undo   what `trust.json` was; while this file is there, the next one who holds the robot goes back to it
+    trust.next   the next `trust.json`: written before the change, so that the change is one rename
+    trust.undo   the previous `trust.json`; while this file is there, the next holder of the robot goes back to it
 
-Both are written while nothing has changed, so neither the change nor the way back needs room on the disk.
+Both are written while nothing has changed, so neither the change nor the way back needs room on the
+disk.
 """
 
 import os
@@ -31,7 +33,7 @@ class PendingTrust:
         return os.path.lexists(self._undo)
 
     def prepare(self, new: Trust) -> None:
-        """Write what is needed for the change and for the way back; nothing changes yet.
+        """Write the files for the change and for the way back; nothing changes yet.
 
         Raises:
             UserError: the folder can't be read or written.
@@ -63,7 +65,7 @@ class PendingTrust:
         self._remove(self._next, self._undo)
 
     def undo(self) -> bool:
-        """Go back to what was before; True if a change was open.
+        """Go back to the trust before; return True if a change was open.
 
         Raises:
             UserError: the way back is damaged, or the folder can't be written.

@@ -1,7 +1,9 @@
-"""`Trust`: whether a robot takes signed bundles only, by whom, and how many have to sign. It is `trust.json` there.
+"""`Trust`: a robot's rules for signed bundles: if it requires signatures, the trusted keys, and the
+number of signers.
 
-A robot without the file takes anything that is whole. From the first key on it is *signed*, and stays so until somebody
-says otherwise: without keys, with a file that can't be read or lacks a key, with too few signatures it takes nothing.
+It is `trust.json` on the robot. A robot without the file accepts any bundle that is whole. From the
+first key on it is *signed*, and stays so until an operator changes this: without keys, with a file
+that can't be read or lacks a key, with too few signatures it accepts nothing.
 """
 
 import base64
@@ -21,7 +23,7 @@ from robomarl.fleet.trust.strict_file import complete, read_own
 
 TRUST_FILE, OLD_FOLDER = "trust.json", "trusted"
 OLDEST_SCHEMA = 2
-"""What is signed says all of it: conventions, and what the actions were."""
+"""Oldest schema version of signed bundles: from it on, bundles state their conventions and the actions of training."""
 MAX_FLEET = 64
 LAST_S = 253402300799
 """The last second of the year 9999, beyond which there are no days."""
@@ -30,11 +32,11 @@ MEND = "remove it on the robot and trust its keys anew"
 
 @dataclass(frozen=True)
 class Offer:
-    """What a bundle is said to be, and by whom."""
+    """Claimed identity of a bundle, with the sidecars that hold its signatures."""
 
     id: str
     name: str
-    """Of its contract."""
+    """Name in its contract."""
     sidecars: dict[str, bytes]
     schema: int = 2
     """Version that its `bundle.json` was written in."""
@@ -42,21 +44,21 @@ class Offer:
 
 @dataclass(frozen=True)
 class Trust:
-    """Whom one robot trusts. Made by `read_trust`."""
+    """Trust of one robot. Made by `read_trust`."""
 
     signed: bool = False
     """Takes signed bundles only."""
     keys: dict[str, str] = field(default_factory=dict)
     """Public keys in base64, by name."""
     threshold: Count = 1
-    """So many of them have to sign."""
+    """Number of trusted keys that must have signed a bundle."""
     fleet: str = ""
-    """The fleet that the robot is of; empty where nobody said so."""
+    """Fleet of the robot; empty if it was not set."""
     counter: Natural = 0
     """The largest counter of a bundle that was current before; see `Statement`."""
 
     def __post_init__(self) -> None:
-        """Check what one key alone cannot show."""
+        """Check keys, threshold, counter and fleet; raises `ValueError`."""
         for name, text in self.keys.items():
             try:
                 public_key(text, f"key {checked_name(name)}")
@@ -102,14 +104,15 @@ class Trust:
         return ", ".join(f"{name} {print_}" for name, print_ in self.fingerprints().items()) or "nobody"
 
     def fingerprints(self) -> dict[str, str]:
-        """By name."""
+        """Return the fingerprints by name of the key."""
         return {name: fingerprint(public_key(text, name)) for name, text in sorted(self.keys.items())}
 
     def check(self, offer: Offer) -> Statement | None:
-        """What trusted signers say of a bundle; None where the robot takes unsigned ones.
+        """Return the statement of trusted signers on a bundle; None if the robot accepts unsigned ones.
 
         Raises:
-            UserError: unsigned, by too few, of another bundle, of other figures, for another fleet, or of an old form.
+            UserError: unsigned, by too few, of another bundle, of other figures, for another fleet, or of
+                an old form.
         """
         if not self.signed:
             return None
@@ -131,17 +134,17 @@ class Trust:
     def check_arrival(
         self, statement: Statement, floor: int, allow_rollback: bool = False, had_it: bool = True
     ) -> None:
-        """Look at what holds for a bundle that comes, and not for one that is there.
+        """Check the conditions for a bundle that arrives, which do not hold for one that is there.
 
         Args:
-            statement: of the bundle.
-            floor: counter of what is current.
+            statement: statement of the bundle.
+            floor: counter of the current bundle.
             allow_rollback: it may be an older one.
-            had_it: of the largest counter that the robot has had, this is the bundle; another one with that counter
-                is refused, because nothing says which is newer.
+            had_it: this is the bundle with the largest counter that the robot has had; another one with
+                that counter is rejected, because nothing says which is newer.
 
         Raises:
-            UserError: expired, or not newer than what the robot has had.
+            UserError: expired, or not newer than the robot's earlier bundles.
         """
         floor, now_s = max(floor, self.counter), datetime.now(UTC).timestamp()
         # A clock that begins with 1970 at every start is behind what the robot has had: that day is over at least.
@@ -190,15 +193,15 @@ class Trust:
 
 
 def offer_of(bundle: Bundle) -> Offer:
-    """What trust looks at."""
+    """Return the parts of a bundle that trust looks at."""
     return Offer(bundle.id, bundle.contract.name, bundle.sidecars, written_version(bundle))
 
 
 def read_trust(root: Path) -> Trust:
-    """Whom the robot trusts whose folder this is.
+    """Return the trust of the robot with this folder.
 
     Raises:
-        UserError: what is there can't be read, or is damaged; that is not the same as nothing.
+        UserError: the file can't be read, or is damaged; that differs from a missing file.
     """
     file = root / TRUST_FILE
     if (content := read_own(file)) is None:
@@ -207,10 +210,10 @@ def read_trust(root: Path) -> Trust:
 
 
 def parse_trust(content: bytes, file: Path) -> Trust:
-    """What the content of `trust.json` says.
+    """Return the trust in the content of `trust.json`.
 
     Args:
-        content: of the file.
+        content: content of the file.
         file: its path, for errors.
 
     Raises:
@@ -239,7 +242,9 @@ def content_of(trust: Trust) -> bytes:
 
 
 def _old_trust(folder: Path) -> Trust:
-    """Of a robot from before `trust.json`: keys in a folder. The folder alone, whatever is in it, makes it signed."""
+    """Return the trust of a robot from before `trust.json`: keys in a folder. The folder alone, even empty, makes it
+    signed.
+    """
     if not _is_there(folder):
         return Trust()
     try:
@@ -260,7 +265,7 @@ def _day(time_s: float) -> str:
 
 
 def _is_there(path: Path) -> bool:
-    """Also where it is a link to nowhere. What can't be looked at is not the same as nothing."""
+    """Return True if the path exists, even as a link to nowhere; raise `UserError` if it can't be looked at."""
     try:
         os.lstat(path)
     except FileNotFoundError:

@@ -1,6 +1,7 @@
-"""`RobotProfile`: what a robot is, in its `robot.json`, which `robomarl fleet setup` writes.
+"""`RobotProfile`: profile of a robot, in its `robot.json`, which `robomarl fleet setup` writes.
 
-A robot without the file is what the fleet file says of it. A file that is damaged is not the same as none.
+A robot without the file has the properties in the fleet file. A damaged file differs from a missing
+one.
 """
 
 import json
@@ -29,7 +30,7 @@ class RobotProfile:
 
 
 def read_profile(root: Path) -> RobotProfile:
-    """What the robot is whose folder this is.
+    """Return the profile of the robot with this folder.
 
     Raises:
         UserError: the file is damaged, or can't be read.

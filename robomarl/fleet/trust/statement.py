@@ -1,9 +1,11 @@
-"""`Statement`: what signers say of a bundle, and `signature.json`, the sidecar that holds it with their signatures.
+"""`Statement`: statement of signers on a bundle, and `signature.json`, the sidecar that holds it with
+the signatures.
 
     {"id": ..., "statement": {"id": ..., "name": ...}, "signatures": [{"key": ..., "signature": ...}]}
 
-The bundle's id covers every file of it but the sidecars; the statement covers `eval.json`, so that nobody exchanges the
-figures, and says which of two bundles is the newer one. Each signature is over all of the statement.
+The bundle's id covers every file of the bundle but the sidecars. The statement covers `eval.json`,
+so that the figures can't be exchanged, and tells which of two bundles is the newer one. Each
+signature is over the whole statement.
 """
 
 import base64
@@ -28,14 +30,14 @@ _PURPOSE = b"robomarl bundle 2\n"
 
 @dataclass(frozen=True)
 class Statement:
-    """What is signed."""
+    """Statement to be signed."""
 
     id: str
-    """Of the bundle."""
+    """Id of the bundle."""
     name: str
-    """Of the bundle's contract."""
+    """Name in the bundle's contract."""
     counter: Natural
-    """Of two bundles of a fleet, the newer one has the larger; see `robomarl.fleet.trust.counter`."""
+    """Larger for the newer one of two bundles of a fleet; see `robomarl.fleet.trust.counter`."""
     eval: str = ""
     """Sha256 of `eval.json`; empty where there is none."""
     expires: str = ""
@@ -68,7 +70,7 @@ class Signed:
 
 
 def statement_of(bundle: Bundle, fleet: str = "", expires: str = "", counter: int = 0) -> Statement:
-    """What can be said of a bundle now.
+    """Return a statement on a bundle in its present form.
 
     Args:
         bundle: with its sidecars.
@@ -87,12 +89,13 @@ def statement_of(bundle: Bundle, fleet: str = "", expires: str = "", counter: in
 
 
 def joined(bundle: Bundle, said: Statement, counter: int = 0) -> Signed:
-    """What others signed of a bundle where they say the same, so that one more can; else nobody's word.
+    """Return the existing signatures of a bundle if their statement is equal, so that one more can be
+    added; else none.
 
     Args:
         bundle: with its sidecars.
-        said: what is to be signed now.
-        counter: that was asked for; 0 takes the others'.
+        said: statement to be signed now.
+        counter: counter that was asked for; 0 takes that of the existing signatures.
     """
     try:
         old = parse(bundle.sidecars[SIGNATURE_FILE])
@@ -131,7 +134,7 @@ def parse(content: bytes) -> Signed:
 
 
 def is_signed_by(signed: Signed, raw: bytes) -> bool:
-    """Whether a public key's signature is there.
+    """Return True if a public key's signature is there.
 
     Raises:
         UserError: there is one, and it is wrong.

@@ -1,7 +1,8 @@
-"""Read a file that decides what a robot takes: it is whole and as its writer left it, or it is refused.
+"""Strict reading of a file that decides which bundles a robot accepts: whole and as its writer left
+it, or rejected.
 
-A key that is missing, unknown, there twice, or of another type never falls back to a default. Neither does a file
-that is empty, cut off, a link, or open to other users.
+A key that is missing, unknown, there twice, or of another type never falls back to a default.
+Neither does a file that is empty, cut off, a link, or open to other users.
 """
 
 import errno
@@ -85,13 +86,13 @@ def parsed(content: bytes) -> Any:
 
 
 def complete(cls: type, content: bytes, where: str, mend: str) -> Any:
-    """The dataclass `cls` from JSON that has every one of its keys, and no other.
+    """Return the dataclass `cls` from JSON that has every one of its keys, and no other.
 
     Args:
         cls: a dataclass; its defaults do not count here.
-        content: of the file.
+        content: content of the file.
         where: the file's name, for errors.
-        mend: what to do about a damaged file, for errors.
+        mend: fix for a damaged file, for errors.
 
     Raises:
         UserError: no JSON, a key that is missing, unknown, twice, of a wrong type or out of range.

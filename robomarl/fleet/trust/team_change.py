@@ -1,8 +1,9 @@
-"""`TrustChange`: a change of whom a team trusts, in two phases; all robots change, or none.
+"""`TrustChange`: a change of a team's trust, in two phases; all robots change, or none.
 
-All robots are asked first, and none has changed until all are there and able. If one then fails, those that have
-changed go back. An operator who dies among the last answers leaves some robots changed and some as they were; the same
-command goes on where it ended, because a robot that has the change already says so.
+All robots are asked first, and none has changed until all are there and able. If one then fails,
+the changed ones go back. An operator's process that dies among the last answers leaves some robots
+changed and some unchanged. The command, repeated, goes on where it ended, because a robot that has
+the change already reports so.
 """
 
 from collections.abc import Callable, Iterable
@@ -36,7 +37,7 @@ class TrustChange:
         """Ask all, change all, confirm all; robots are let go of at the end.
 
         Returns:
-            What became of each robot; `facts`: whom it trusts now, and whether it was `changed`.
+            Result of each robot; `facts`: its trust now, and if it was `changed`.
         """
         with ThreadPoolExecutor(len(self._robots)) as pool:
             team = Together(self._robots, pool)
@@ -80,7 +81,9 @@ class TrustChange:
         self._update(name, facts=robot.call("prepare_trust", action=self._action, about=self._about))
 
     def _nothing_to_do(self) -> str:
-        """Why a change that every robot has, or that no robot is there for, is none; the first of them or nothing."""
+        """Reject a change that every robot has already, or for which no robot is there; return the first robot or
+        nothing.
+        """
         if not self._held:
             return next(iter(self._robots))
         asks = self._action == "revoke" or self._about.get("instead_of")
@@ -108,7 +111,7 @@ class TrustChange:
         self._robots[name].call("confirm_trust")
 
     def _again(self, name: str) -> None:
-        """Ask a robot once more whose confirmation was lost, and that may have gone back; the others stay."""
+        """Ask a robot once more if its confirmation was lost and it may have gone back; the rest of the team stays."""
         if self._reports[name].ok:
             return
         robot, lost = self._robots[name], self._reports[name].reason
@@ -121,7 +124,7 @@ class TrustChange:
         self._update(name, ok=True, facts=facts, reason=f"changed at the second try: {lost}")
 
     def _tell(self, failed: str) -> None:
-        """What each robot has in the end; where one failed, that the others are as they were."""
+        """Report the final state of each robot; if one failed, the rest are reported as not changed."""
         for name, report in list(self._reports.items()):
             changed = not failed and report.ok and not report.facts.get("already", False)
             reason = report.reason or (f"not changed, because {failed} failed." if failed else "")

@@ -1,4 +1,4 @@
-"""Options of `robomarl adapt`, and what all kinds of teams do with them."""
+"""Options of `robomarl adapt`, and the steps that all kinds of teams share."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,33 +18,33 @@ class Args:
     bundle: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="BUNDLE")]
     """Name or folder of the bundle to begin with."""
     bags: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="BAG [BAG ...]")]
-    """Folders of recordings of it."""
+    """Folders of the bundle's recordings."""
     out: OutFolder = Path("runs/adapted")
-    """Folder for what is identified, the run and the new bundle."""
+    """Folder for the identified vehicles, the run and the new bundle."""
     scenario: str = ""
     """Name or file of the scenario that is fitted; by default the one that was flown."""
     layout: Path | None = None
-    """File that says who is who in recordings of other software (PX4, MAVROS, Crazyswarm2)."""
+    """File that names the robots and topics in recordings of other software (PX4, MAVROS, Crazyswarm2)."""
     judge: str = ""
-    """Scenario in which both bundles are judged; by default what the held-out flights alone show."""
+    """Scenario in which both bundles are judged; by default the one identified from the held-out flights alone."""
     minutes: Positive = 2.0
-    """Train for so long at most."""
+    """Longest training time [min]."""
     steps: Count | None = None
-    """Agent-steps; by default 2 million, of a law whose gains are searched as many as its recipe says."""
+    """Agent-steps; by default 2 million, or for a law with searched gains the number in its recipe."""
     learning_rate: Positive = 1e-3
     """Largest."""
     stay_cost: NonNegative = 0.0
-    """Of the KL divergence from the bundle's policy: more keeps the new one nearer to it."""
+    """Weight of the KL divergence from the bundle's policy: a larger one keeps the new policy nearer to it."""
     hold_out: Fraction = 0.25
     """Share of the flights that the fit does not see."""
     residual: bool = True
-    """Learn what the identified vehicles miss, and train with it where held-out flights are predicted better."""
+    """Learn the errors of the identified vehicles, and train with them if that predicts held-out flights better."""
     episodes: Count = 200
-    """On mujoco, of each bundle."""
+    """Number of episodes of each bundle on mujoco."""
     seed: Seed = 0
-    """Of training and episodes."""
+    """Seed of training and episodes."""
     least_gain: NonNegative = 0.0
-    """The new bundle is written only where it succeeds in so much more of the episodes."""
+    """Minimum gain in success rate (0 to 1); with less, no bundle is written."""
 
 
 def split(args: Args, flown: RecordedFlights) -> Any:

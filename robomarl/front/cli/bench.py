@@ -40,7 +40,7 @@ def run(args: Args) -> dict[str, Any]:
 
 
 def _benchmarks() -> ModuleType:
-    """The package beside robomarl's own, wherever this runs; it is not among what is installed.
+    """Return the package beside robomarl's own, from any working directory; it is not among the installed ones.
 
     Raises:
         UserError: robomarl is installed without its checkout.

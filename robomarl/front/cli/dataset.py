@@ -1,4 +1,4 @@
-"""Put what robots saw and did into one Parquet file: in recordings, or in flights of the simulator."""
+"""Put observations and actions of robots into one Parquet file: from recordings, or from flights of the simulator."""
 
 import sys
 from dataclasses import dataclass
@@ -23,19 +23,21 @@ class Args:
     bundle: str = ""
     """Name or folder of the bundle; by default the one that flew."""
     layout: Path | None = None
-    """File that says who is who in recordings of other software (PX4, MAVROS, Crazyswarm2); needs --bundle."""
+    """File that names the robots and topics in recordings of other software (PX4, MAVROS, Crazyswarm2);
+    needs --bundle.
+    """
     fly: str = ""
     """Instead of recordings: flights of this bundle, behind its filter and without exploration noise."""
     scenario: str = ""
-    """With --fly: where, by name or path; by default the scenario that it was trained for."""
+    """Scenario of --fly, by name or path; by default the one that the bundle was trained for."""
     perturb: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
-    """With --fly: NAME=VALUE pins a randomized parameter, as in delay_s=0.12; may be given several times."""
+    """NAME=VALUE pins a randomized parameter of --fly, as in delay_s=0.12; may be given several times."""
     episodes: Count = 150
-    """With --fly: so many."""
+    """Number of episodes to fly (with --fly)."""
     seed: Seed = 0
-    """With --fly: of starts, weather and noise."""
+    """Seed of starts, weather and noise (with --fly)."""
     sim: Literal["fast", "mujoco", "mjx"] = "mujoco"
-    """With --fly: engine."""
+    """Engine (with --fly)."""
 
 
 def run(args: Args) -> dict[str, Any]:
@@ -52,7 +54,7 @@ def run(args: Args) -> dict[str, Any]:
 
 
 def write(args: Args, progress: Any) -> int:
-    """Of recordings or of the simulator; how many rows."""
+    """Write the file from recordings or the simulator, and return the number of rows."""
     if args.layout:
         return write_foreign(args)
     if args.bags:
@@ -66,10 +68,10 @@ def write(args: Args, progress: Any) -> int:
 
 
 def write_foreign(args: Args) -> int:
-    """Of recordings of other software; how many rows.
+    """Write the file from recordings of other software, and return the number of rows.
 
     Raises:
-        UserError: no bundle is named whose observation the rows have.
+        UserError: no bundle is named that gives the rows their observation.
     """
     from robomarl.field.foreign_bags.dataset import write_foreign_dataset
     from robomarl.field.foreign_bags.layout import load_layout

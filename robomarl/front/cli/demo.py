@@ -18,7 +18,7 @@ class Args:
     out: OutFolder = Path("runs/demo")
     """Folder for the run, the bundle, the robots, the bag and the report."""
     seed: Seed = 0
-    """Of training, evaluation and flights."""
+    """Seed of training, evaluation and flights."""
 
 
 def run(args: Args) -> dict[str, Any]:

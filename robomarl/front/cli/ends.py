@@ -1,7 +1,8 @@
-"""The ends of a command, which are the files and folders that it is to write: looked at before its work begins.
+"""Ends of a command, which are the files and folders that it is to write: checked before its work begins.
 
-An option that names one says so in its annotation (`OutFile`, `OutFolder`, `PlotFile`), and `check_ends` looks at all
-of them before the command runs. A command calls `check_file` or `check_folder` for an end that no option names.
+An option that names one says so in its annotation (`OutFile`, `OutFolder`, `PlotFile`), and
+`check_ends` checks every one before the command runs. A command calls `check_file` or
+`check_folder` for an end that no option names.
 """
 
 import errno
@@ -16,12 +17,12 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 from robomarl.core.config import UsageError, UserError
 
 LEAST_FREE_BYTES = 10_000_000
-"""A disk with less room is called full before the work; most of what commands write is smaller."""
+"""Least free space of a disk; with less it is called full before the work. Most outputs of commands are smaller."""
 
 
 @dataclass(frozen=True)
 class Written:
-    """What an option names, in its annotation."""
+    """Annotation of an option that names an end."""
 
     kind: Literal["file", "folder"]
     endings: tuple[str, ...] = ()
@@ -58,11 +59,11 @@ def check_ends(args: Any, json_file: Path | None = None) -> None:
 
 
 def check_file(option: str, file: Path) -> None:
-    """Before hours of work, and not after them; makes the file's folder.
+    """Check a file before hours of work instead of after them; makes the file's folder.
 
     Args:
-        option: that names the file.
-        file: to be written.
+        option: option that names the file.
+        file: file to be written.
 
     Raises:
         UserError: it can't be written, or its disk is full.
@@ -81,11 +82,11 @@ def check_file(option: str, file: Path) -> None:
 
 
 def check_folder(option: str, folder: Path, named: Path | None = None) -> None:
-    """Before hours of work, and not after them; makes nothing.
+    """Check a folder before hours of work instead of after them; makes nothing.
 
     Args:
-        option: that names the folder.
-        folder: to be written into; it, and those above it, need not exist yet.
+        option: option that names the folder.
+        folder: folder to be written into; it, and those above it, need not exist yet.
         named: the file in it that the option names, if it is one.
 
     Raises:
@@ -109,7 +110,7 @@ def check_folder(option: str, folder: Path, named: Path | None = None) -> None:
 
 
 def _ends(args: Any) -> Iterator[tuple[str, Path, Written]]:
-    """Options, paths and what they are."""
+    """Yield options, paths and their annotations."""
     from tyro.conf import Positional
 
     hints = get_type_hints(type(args), include_extras=True)

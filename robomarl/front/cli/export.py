@@ -1,4 +1,4 @@
-"""Make a bundle from a run: what is sealed, flashed and flown; or, of a bundle, the actor in C."""
+"""Make a bundle from a run, to be sealed, flashed and flown; or, from a bundle, the actor in C."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -20,7 +20,7 @@ class Args:
     dir: Annotated[OutFolder | None, tyro.conf.Positional, tyro.conf.arg(metavar="[DIR]")] = None
     """Folder of the bundle; by default `policies/` and the run's name, below the working directory."""
     target: Literal["bundle", "c"] = "bundle"
-    """What to make: a bundle; or, of the bundle that RUN names, its actor as C99 without dependencies."""
+    """Output: a bundle; or, for the bundle that RUN names, its actor as C99 without dependencies."""
     name: str = ""
     """Name of the bundle; by default the name of its folder."""
     team_size: tuple[Count, Count] | None = None
@@ -28,13 +28,13 @@ class Args:
     average: tuple[str, ...] = ()
     """Runs or bundles that the run went on from, or that went on from it: the bundle gets the mean of all weights."""
     expert: tuple[str, ...] = ()
-    """Runs or bundles of the same kind of game on other fields: there their actors decide."""
+    """Runs or bundles of this kind of game on other fields: there their actors decide."""
     episodes: Natural = 0
-    """Fly the bundle for so many episodes on `mujoco` behind the filter: figures for its card and `eval.json`."""
+    """Number of episodes to fly with the bundle on `mujoco` behind the filter: figures for its card and `eval.json`."""
     scenario: str | None = None
-    """Where it flies them; by default the scenario that it was trained in."""
+    """Scenario of these episodes; by default the one that it was trained in."""
     seed: Seed = 0
-    """Of these episodes."""
+    """Seed of these episodes."""
 
 
 def run(args: Args) -> dict[str, Any]:
@@ -58,10 +58,10 @@ def run(args: Args) -> dict[str, Any]:
 
 
 def run_c(args: Args) -> dict[str, Any]:
-    """Write the C actor of a bundle, and say how large and how fast it is here.
+    """Write the C actor of a bundle, and print how large and how fast it is here.
 
     Raises:
-        UserError: an option that is of bundles only, or what `export_c` raises.
+        UserError: an option that is of bundles only, or the errors of `export_c`.
     """
     from robomarl.lab.export_c import export_c
 
@@ -81,7 +81,7 @@ def run_c(args: Args) -> dict[str, Any]:
 
 
 def flown(name: str, args: Args) -> Callable[[Path], None]:
-    """What flies the bundle in a folder, as the options say, and adds the figures to it."""
+    """Return the function that flies the bundle in a folder, as the options say, and adds the figures to it."""
     from robomarl.front.cli import eval as evaluation
     from robomarl.lab.export.figures import add_figures
 
@@ -93,6 +93,6 @@ def flown(name: str, args: Args) -> Callable[[Path], None]:
 
 
 def flown_command(name: str, args: Args) -> str:
-    """The command that flies the same episodes again."""
+    """Return the command that flies these episodes again."""
     where = f" --scenario {args.scenario}" if args.scenario else ""
     return f"robomarl eval {name}{where} --episodes {args.episodes}{f' --seed {args.seed}' if args.seed else ''}"

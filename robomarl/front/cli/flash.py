@@ -12,7 +12,7 @@ class Args:
     """Options of `robomarl flash`."""
 
     bundle: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="BUNDLE")]
-    """Name of a bundle in policies/, its folder, or a ZIP file of it."""
+    """Name of a bundle in policies/, its folder, or its ZIP file."""
     fleet: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="FLEET")]
     """Name of a fleet in hardware_configs/fleets/, or a YAML file."""
     root: Path = Path()
@@ -20,15 +20,15 @@ class Args:
     dry_run: bool = False
     """Connect, look at everything that can be looked at, and change nothing."""
     allow_rollback: bool = False
-    """Robots that take signed bundles only may take one with a smaller counter than what they have had."""
+    """Allow robots that take signed bundles only to take one with a smaller counter than their largest so far."""
     canary: str = ""
-    """Name of a robot that is switched, and seen to be well, before anything is sent to the others."""
+    """Robot to switch and health-check before anything is sent to the rest of the fleet."""
     absent_ok: bool = False
     """Leave out robots that can't be connected to; they catch up later (`robomarl fleet catch-up`)."""
 
 
 def run(args: Args) -> dict[str, Any]:
-    """Flash, and say what each robot has now."""
+    """Flash, and print the bundle that each robot has now."""
     from robomarl.core.bundle.bundle import load_bundle
     from robomarl.core.domain.registry import onboard_of
     from robomarl.core.hardware.field import scenario_content

@@ -11,7 +11,7 @@ from robomarl.core.config import Range
 from robomarl.front.cli.up import LAST_DOMAIN
 
 FILTERS = {"c": "filter in C", "numpy": "filter in Python"}
-"""What the safety filter of a robot runs in, for people."""
+"""Implementation of a robot's safety filter, for people."""
 
 
 @dataclass(frozen=True)
@@ -22,11 +22,13 @@ class Args:
         Literal["check", "status", "rollback", "catch-up", "verify", "prune", "log", "journal", "setup"],
         tyro.conf.Positional,
     ]
-    """check: preflight of a team whose nodes run; nothing moves. status: what each robot has. rollback: all go back to
-    the bundle before. catch-up: robots that were absent get what was flashed to the others from this machine. verify:
-    each robot checks what it has. prune: remove all but the current and the previous bundle. log: the last lines of the
-    robots' journals. journal: all of them come to this machine, and whether somebody changed a line. setup: put
-    robomarl itself on the robots."""
+    """check: preflight of a team with running nodes; nothing moves. status: the bundle of each robot.
+    rollback: all go back to the bundle before. catch-up: robots that were absent get the bundle that
+    this machine flashed to the fleet. verify: each robot checks its bundle. prune: remove all but the
+    current and the previous bundle. log: the last lines of the robots' journals. journal: copy the
+    whole journals to this machine, and report if a line was changed. setup: put robomarl itself on the
+    robots.
+    """
     fleet: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="FLEET")]
     """Name of a fleet in hardware_configs/fleets/, or a YAML file."""
     root: Path = Path()
@@ -34,27 +36,30 @@ class Args:
     dry_run: bool = False
     """rollback, setup: look at everything that can be looked at, and change nothing."""
     allow_rollback: bool = False
-    """rollback, and status where it ends one that was broken off: also of robots that take signed bundles only, to a
-    smaller counter than what they have had."""
+    """rollback, and status when it ends an interrupted one: also of robots that take signed bundles only,
+    to a smaller counter than their largest so far.
+    """
     wheels: Path | None = None
     """setup: folder of wheels to install from, for robots without a way to a package index."""
     domain_id: Annotated[int, Range(0, LAST_DOMAIN)] | None = None
-    """setup, check: ROS domain of the robots' nodes; by default what each robot's environment says."""
+    """setup, check: ROS domain of the robots' nodes; by default the one of each robot's environment."""
     secure: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
-    """setup: SROS2. Every node gets an enclave that permits what it uses and nothing else; nodes don't start without.
-    The robots' ROS needs a middleware with DDS security: distributions have one, the wheels have none."""
+    """setup: SROS2. Every node gets an enclave that permits the node's own topics and services and nothing
+    else; nodes don't start without. The robots' ROS needs a middleware with DDS security: distributions
+    have one, the wheels have none.
+    """
     seconds: Annotated[float, Range(0.5, 600.0)] = 3.0
-    """check: listen for so long."""
+    """check: time to listen to the nodes [s]."""
     namespace: str = ""
     """check: above the robots' own namespaces."""
     room: tuple[float, float, float, float, float, float] | None = None
     """check: lower and upper corner [m] of the room, which the arenas must not reach out of."""
     by_hand: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
-    """check: robots are lifted, turned and moved by hand, one after the other, to see which way their frames point."""
+    """check: the operator lifts, turns and moves the robots by hand, in turn, to see which way their frames point."""
 
 
 def run(args: Args) -> dict[str, Any]:
-    """Do it on every robot, and say what each has now."""
+    """Do the action on every robot, and print the state of each."""
     from robomarl.core.hardware.fleet import load_fleet
     from robomarl.fleet import flash, look
     from robomarl.fleet.evidence.record import FleetRecord
@@ -128,7 +133,7 @@ def network_of(args: Args, fleet: Any) -> Any:
 
 
 def catch_up(args: Args, robots: Any, record: Any) -> dict[str, Any]:
-    """Flash what the fleet is to have to those who are there and have something else."""
+    """Flash the fleet's bundle to the robots that can be reached and have another one."""
     from robomarl.core.config import UserError
     from robomarl.fleet import flash, look
     from robomarl.front.cli.progress import robot_lines
@@ -145,11 +150,13 @@ def catch_up(args: Args, robots: Any, record: Any) -> dict[str, Any]:
 
 
 def report(reports: Sequence[Any], deployed: Any = None) -> dict[str, Any]:
-    """Print one line for each `robomarl.fleet.report.Report`; the figures. A team with two bundles is not ok.
+    """Print one line for each `robomarl.fleet.report.Report`, and return the figures. A team with two
+    bundles is not ok.
 
     Args:
-        reports: of the robots.
-        deployed: what they are to have, where this machine knows; who has something else is behind.
+        reports: reports of the robots.
+        deployed: the bundle that they are to have, if this machine knows; a robot with another one is
+            behind.
     """
     width = max(len(r.name) for r in reports)
     behind = [r.name for r in reports if deployed and (r.ok or r.current) and r.current != deployed.id]
@@ -169,7 +176,9 @@ def report(reports: Sequence[Any], deployed: Any = None) -> dict[str, Any]:
 
 
 def facts_of(r: Any) -> str:
-    """What status adds to a robot's line: host, age of what is current, last check, who holds it, the filter."""
+    """Return the facts that status adds to a robot's line: host, age of the current bundle, last check,
+    holder, filter.
+    """
     if "holder" not in r.facts:
         return ""
     age, checked = r.facts["age_s"], r.facts["verified"]
@@ -186,7 +195,7 @@ def facts_of(r: Any) -> str:
 
 
 def node_of(node: dict[str, Any], current: str) -> str:
-    """What to say of a robot's policy node."""
+    """Describe a robot's policy node."""
     if not node:
         return "no node"
     other = node["bundle_id"] and node["bundle_id"] != current
@@ -212,7 +221,7 @@ def journals(reports: Sequence[Any]) -> dict[str, Any]:
 
 
 def collected(reports: Sequence[Any]) -> dict[str, Any]:
-    """Print what came of collecting the robots' journals; the figures."""
+    """Print the results of collecting the robots' journals, and return the figures."""
     for r in reports:
         said = f"{r.facts['lines']} lines, {r.facts['new']} new, in {r.facts['file']}" if r.facts else ""
         print(f"{r.name}  {'ok    ' if r.ok else 'FAILED'}  {said}  {r.reason}".rstrip())

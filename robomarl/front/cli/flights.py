@@ -1,4 +1,4 @@
-"""Rehearsals of `robomarl up --sim mujoco`: flights, one line for each, and the report of what is no flight."""
+"""Rehearsals of `robomarl up --sim mujoco`: flights, one line for each, and the report of a mission or a match."""
 
 from collections.abc import Callable
 from typing import Any
@@ -38,10 +38,10 @@ def reported(result: Any, args: Args, write: Callable[..., None], page: str, abo
 
     Args:
         result: `RehearsalResult` with a `line`.
-        args: where the page goes.
-        write: (result, file, what else to say).
+        args: options with the folder of the page.
+        write: (result, file, further facts).
         page: the file's name.
-        about: what it says besides bundle, seed and commit.
+        about: facts besides bundle, seed and commit.
     """
     from robomarl.ros.operator.fleet_plan import commit
 

@@ -1,4 +1,4 @@
-"""Measure what a vehicle file's section `safety` has to say: delay, errors and brakes, from flights on mujoco."""
+"""Measure the values of a vehicle file's section `safety`: delay, errors and brakes, from flights on mujoco."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -16,25 +16,27 @@ class Args:
     vehicle: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="VEHICLE")]
     """Name or file."""
     scenario: tuple[str, ...] = ()
-    """Scenarios whose conditions count, names or files; by default all that have this vehicle."""
+    """Scenarios that give the conditions, names or files; by default all that have this vehicle."""
     accel_error: NonNegative | None = None
     """The smallest delay is chosen that needs no larger accel_error_m_s2 than this; by default the file's."""
     early_s: NonNegative | None = None
     """Earliest effect of a command; by default half of each delay, as the filter assumes."""
     tolerance: Positive = 0.01
-    """What a change of velocity may be off beyond the model [m/s]."""
+    """Tolerance of a change of velocity beyond the model [m/s]."""
     margin: Annotated[float, Range(1)] = 1.15
     """Factor on every figure but the delay."""
     turns: Fraction = 1.0
     """Share of the largest yaw rate that is commanded on the way."""
     quick: bool = False
-    """Fly a quarter of it."""
+    """Fly fewer maneuvers: 8 instead of 24 random ones, and no square waves or sweeps."""
     plot: PlotFile | None = None
     """File for a picture of the frontier and of the worst flights."""
 
 
 def run(args: Args) -> dict[str, Any]:
-    """Fly, fit, print the frontier and the figures; `passed` says that the vehicle's file covers what was measured."""
+    """Fly, fit, print the frontier and the figures; `passed` says that the vehicle's file covers the measured
+    values.
+    """
     from robomarl.core.hardware.vehicle import load_any_vehicle
     from robomarl.field.limits.measure import chosen, for_file, make_rig, measure, rows
     from robomarl.field.limits.scenarios import grouped, scenarios_of
@@ -62,7 +64,7 @@ def run(args: Args) -> dict[str, Any]:
 
 
 def settings(args: Args) -> Any:
-    """What the options ask for."""
+    """Return the configuration that the options ask for."""
     from robomarl.field.limits.measure import MeasureConfig
     from robomarl.lab.plants.excite import ExciteConfig
 
@@ -71,7 +73,7 @@ def settings(args: Args) -> Any:
 
 
 def source(name: str) -> str:
-    """What the file's `sources` should say of each figure."""
+    """Return the text that the file's `sources` should have for each figure."""
     import datetime
 
     return f"measured on mujoco: robomarl identify-limits {name}, {datetime.date.today().isoformat()}"

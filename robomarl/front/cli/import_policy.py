@@ -25,7 +25,7 @@ class Args:
 
 
 def run(args: Args) -> dict[str, Any]:
-    """Import, and say where the bundle is and how far it is from what the file's own framework computes."""
+    """Import, and print the bundle's folder and its largest difference from the file's own framework."""
     from robomarl.lab.foreign import import_bundle
 
     bundle, parity = import_bundle(args.file, args.contract, args.dir, args.name)

@@ -1,4 +1,6 @@
-"""Keys: who may put bundles on the robots. A robot that trusts a key takes nothing that no trusted key signed."""
+"""Keys of the people that may put bundles on the robots. A robot that trusts a key only takes bundles
+signed by trusted keys.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,11 +15,13 @@ class Args:
     """Options of `robomarl key`."""
 
     action: Annotated[Literal["new", "list", "sign", "trust", "revoke", "threshold", "unsigned"], tyro.conf.Positional]
-    """new NAME: make a key pair on this machine. list [FLEET]: the keys here, and whom the robots trust. sign NAME
-    BUNDLE: sign a bundle, beside those who signed it before. trust NAME FLEET: all robots take what NAME signed, and
-    nothing unsigned from now on. revoke NAME FLEET: they take nothing from NAME any more; without any key they take
-    nothing at all. threshold N FLEET: N of the trusted keys have to sign. unsigned FLEET: they take unsigned bundles
-    again, and forget all keys. All robots of a fleet change, or none."""
+    """new NAME: make a key pair on this machine. list [FLEET]: the keys here, and those that the robots
+    trust. sign NAME BUNDLE: sign a bundle, beside earlier signers. trust NAME FLEET: all robots take
+    bundles that NAME signed, and nothing unsigned from now on. revoke NAME FLEET: they take nothing
+    from NAME any more; without any key they take nothing at all. threshold N FLEET: N of the trusted
+    keys have to sign. unsigned FLEET: they take unsigned bundles again, and forget all keys. All robots
+    of a fleet change, or none.
+    """
     name: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[NAME]")] = ""
     """Name of the key (for `list` and `unsigned`: of the fleet); `trust` also takes the path of a .pub file."""
     target: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="[BUNDLE|FLEET]")] = ""
@@ -25,8 +29,9 @@ class Args:
     instead_of: str = ""
     """trust: in the place of this key, in one step."""
     absent_ok: bool = False
-    """trust, revoke, threshold, unsigned: change the robots that can be connected to; without it, all change or none.
-    Run the same command again when the others are back."""
+    """trust, revoke, threshold, unsigned: change the robots that can be connected to; without it, all
+    change or none. Run the command again when the absent robots are back.
+    """
     fleet: str = ""
     """sign: only robots of this fleet may take it."""
     expires: str = ""
@@ -39,7 +44,7 @@ class Args:
 
 
 def run(args: Args) -> dict[str, Any]:
-    """Do it, and say what came of it."""
+    """Do the action, and print the result."""
     from robomarl.core.config import UsageError
 
     if args.action != "list" and not args.name:
@@ -64,7 +69,7 @@ def new(args: Args) -> dict[str, Any]:
 
 
 def show(args: Args) -> dict[str, Any]:
-    """The keys on this machine; of a fleet, whom each robot trusts."""
+    """Print the keys on this machine; for a fleet, also the keys that each robot trusts."""
     import base64
 
     from robomarl.fleet.trust.keys import fingerprint, keys_dir, read_keys
@@ -84,7 +89,7 @@ def show(args: Args) -> dict[str, Any]:
 
 
 def sign(args: Args) -> dict[str, Any]:
-    """Write the signature beside a bundle; it joins those that say the same."""
+    """Write the signature beside a bundle; it joins those over an equal statement."""
     from robomarl.core.bundle.bundle import load_bundle
     from robomarl.core.config import UserError
     from robomarl.fleet.trust import statement as words
@@ -120,7 +125,7 @@ def trust(args: Args) -> dict[str, Any]:
 
 
 def change(args: Args) -> dict[str, Any]:
-    """The other changes of whom all robots trust."""
+    """Revoke a key, set the threshold, or allow unsigned bundles, on all robots of a fleet."""
     from robomarl.core.config import UsageError
 
     if args.action == "threshold" and not args.name.isdigit():
@@ -159,7 +164,7 @@ def read_public(file: Path) -> str:
 
 
 def ask(name: str, args: Args) -> dict[str, Any]:
-    """Ask every robot of a fleet whom it trusts, and print it."""
+    """Ask every robot of a fleet for the keys that it trusts, and print them."""
     from robomarl.core.hardware.fleet import load_fleet
     from robomarl.fleet.report import each
     from robomarl.fleet.robot import connect_all
@@ -168,7 +173,7 @@ def ask(name: str, args: Args) -> dict[str, Any]:
 
 
 def told_all(reports: Sequence[Any]) -> dict[str, Any]:
-    """Print whom each robot trusts; the figures."""
+    """Print the keys that each robot trusts, and return the figures."""
     for r in reports:
         word = "ABSENT  " if r.absent else "FAILED  "
         print(f"{r.name}  {told(r.facts) if r.ok else word + r.reason}")
@@ -186,7 +191,7 @@ def told_all(reports: Sequence[Any]) -> dict[str, Any]:
 
 
 def told(facts: dict[str, Any]) -> str:
-    """Whom a robot trusts, for people."""
+    """Describe the keys that a robot trusts, for people."""
     if not facts["signed"]:
         return "takes unsigned bundles"
     names = ", ".join(f"{name} {print_}" for name, print_ in facts["fingerprints"].items())

@@ -15,7 +15,7 @@ class Args:
 
 
 def run(args: Args) -> dict[str, Any]:
-    """Print the names of what there is."""
+    """Print the names of all files that ship."""
     found = {
         "scenarios": sorted(p.stem for p in scenarios_dir().glob("*.toml")),
         "bundles": sorted(p.parent.name for p in bundles_dir().glob("*/bundle.json")),

@@ -1,4 +1,4 @@
-"""Options that can't be parsed: what tyro says in a box of several lines becomes one sentence here."""
+"""Options that can't be parsed: tyro's box of several lines becomes one sentence here."""
 
 import contextlib
 import io
@@ -39,7 +39,7 @@ def options_of(args: type) -> list[str]:
 
 
 def _sentence(box: str, args: type) -> str:
-    """The first part of what tyro prints, in one line."""
+    """Return the first part of tyro's output, in one line."""
     lines = [line.strip("│╭╮╰╯").rstrip() for line in box.splitlines()]
     rules = [i for i, line in enumerate(lines) if re.fullmatch(r" *[-─]{8,}", line)]
     body = [line for line in lines[slice(rules[0] + 1, rules[1]) if len(rules) > 1 else slice(None)] if line]
@@ -67,7 +67,7 @@ def _needed(body: list[str]) -> list[str]:
 
 
 def _value(text: str) -> str:
-    """What tyro says of a value, without the errors of every type that it has tried."""
+    """Return tyro's message about a value, without the errors of every type that it has tried."""
     if found := re.match(r"Missing value for argument '?([^'.]+)'?", text):
         return f"{found[1]} needs a value"
     if found := re.search(r"invalid choice (.+?) for argument '?([^'.]+)'?\. Expected one of \((.*)\)", text):

@@ -1,4 +1,4 @@
-"""One progress line for each robot, where somebody looks on and `tqdm` is installed; else nothing."""
+"""One progress line for each robot, on a terminal with `tqdm` installed; else nothing."""
 
 import sys
 import threading

@@ -1,4 +1,4 @@
-"""The safety campaign: teams whose nominal commands try to make them collide, under delay, noise and loss."""
+"""The safety campaign: teams with nominal commands that try to make them collide, under delay, noise and loss."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from robomarl.front.cli.prove_worst import run_worst
 
 
 def run(args: Args) -> dict[str, Any]:
-    """Fly the campaign, print what came of it; `passed` says that no robots touched."""
+    """Fly the campaign, and print the results; `passed` says that no robots touched."""
     from tqdm import tqdm
 
     from robomarl.lab.prove.campaign.prove import run as fly

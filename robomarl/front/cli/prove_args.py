@@ -22,7 +22,7 @@ class Args:
     filter: Literal["full", "qp", "textbook", "off"] = "full"
     """Safety filter; full is qp until there is a certificate."""
     task: Literal["adversarial", "swap"] = "adversarial"
-    """Nominal commands that hunt the others, or that trade places."""
+    """Nominal commands that hunt teammates, or that trade places."""
     adversaries: tuple[str, ...] = ()
     """Some of seek, intercept, bang_bang, rush, swap, random; by default all, drawn for each robot."""
     gains: Literal["owner", "hostile"] = "owner"
@@ -38,21 +38,25 @@ class Args:
     loss: Fraction = 0.3
     """Share of the messages that do not arrive."""
     seed: Seed = 0
-    """Of everything that is drawn."""
+    """Random seed of the campaign."""
     out: OutFolder | None = None
-    """Folder for what is flown, batch by batch, and without `--worst` for the report page."""
+    """Folder for the flown batches, and without `--worst` for the report page."""
     resume: bool = False
     """Go on with the campaign in `--out`; where there is none yet, begin it."""
     worst: bool = False
     """Look for trouble: directed errors and a search, until the first contact; prints the robustness factor."""
     episodes: Count | None = None
-    """With `--worst`: of two robots at the declared bounds, 20 000; with `--sim mujoco` of each variation, 24."""
+    """Number of episodes of `--worst`: of two robots at the declared bounds, 20 000; with `--sim mujoco`
+    of each variation, 24.
+    """
     team_episodes: Natural = 500
-    """With `--worst`: episodes of four to eight robots."""
+    """Number of episodes of four to eight robots (with `--worst`)."""
     scales: tuple[Positive, ...] = ()
-    """With `--worst`: scales of all declared bounds; by default 1, then up (or down) to the first contact."""
+    """Scales of all declared bounds (with `--worst`); by default 1, then up (or down) to the first contact."""
     sim: Literal["point", "mujoco"] = "point"
-    """With `--worst`: point masses with directed errors, or malicious commands on MuJoCo (of a scenario or bundle)."""
+    """Simulator of `--worst`: point masses with directed errors, or malicious commands on MuJoCo (of a
+    scenario or bundle).
+    """
     workers: Count = os.cpu_count() or 1
     """Processes. The figures don't depend on them."""
 

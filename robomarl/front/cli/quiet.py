@@ -1,4 +1,4 @@
-"""Keeps libraries from printing what is nothing to whoever types a command."""
+"""Suppression of library output that means nothing to the user of a command."""
 
 import io
 import os
@@ -13,7 +13,7 @@ CHATTY = "mujoco.mjx.warp"
 
 
 def quiet_libraries() -> None:
-    """From now on: no words of XLA on every program out of the cache, and none of modules that are not needed."""
+    """Silence XLA on every program out of the cache, and modules that are not needed, from now on."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     if not any(isinstance(finder, QuietImport) for finder in sys.meta_path):
         sys.meta_path.insert(0, QuietImport())
@@ -23,7 +23,7 @@ class QuietImport(MetaPathFinder):
     """Imports `CHATTY`, whenever that is, with its prints held back; errors come through."""
 
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
-        """Where the module is; None for all others."""
+        """Return the spec of the module `CHATTY`; None for all other modules."""
         spec = PathFinder.find_spec(fullname, path, target) if fullname == CHATTY else None
         if spec and spec.loader:
             execute = spec.loader.exec_module

@@ -1,4 +1,4 @@
-"""The `Range` of an option, which tyro does not know: what the words of the command line say is held to it here."""
+"""Check of the `Range` of an option, which tyro does not know, on the words of the command line."""
 
 import math
 from collections.abc import Iterator

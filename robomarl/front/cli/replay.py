@@ -1,4 +1,4 @@
-"""Decide a recorded field test again, tick by tick, and report what it was like."""
+"""Decide a recorded field test again, tick by tick, and report on its flights."""
 
 import sys
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Args:
 
 
 def run(args: Args) -> dict[str, Any]:
-    """Replay, print what came of it, write the page; `passed` says that the bundle did here what it did there."""
+    """Replay, print the results, write the page; `passed` says that the bundle decided here as it did there."""
     from tqdm import tqdm
 
     from robomarl.field.replay.figures import figures_of

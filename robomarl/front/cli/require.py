@@ -23,7 +23,7 @@ class Requirement(NamedTuple):
         return f"{self.figure} {self.operator} {self.value:g}"
 
     def holds(self, found: float | None) -> bool:
-        """Whether the figure that was found meets it; a figure that is null or NaN never does."""
+        """Return True if the found figure meets it; a figure that is null or NaN never does."""
         return found is not None and bool(OPERATORS[self.operator](found, self.value))
 
 
@@ -53,14 +53,15 @@ def _read(word: str) -> Requirement:
 
 
 def judged(figures: dict[str, Any], required: Sequence[Requirement]) -> dict[str, Any]:
-    """The figures with `requirements`, a row for each and each policy, and `passed`, True if all are met.
+    """Return the figures with `requirements`, a row for each and each policy, and `passed`, True if all are met.
 
     Args:
-        figures: of `robomarl eval`, of one policy or with a row for each in `policies`.
-        required: what has to hold for every policy.
+        figures: figures of `robomarl eval`, of one policy or with a row for each in `policies`.
+        required: requirements for every policy.
 
     Raises:
-        UsageError: a figure is not among them; it has the figures, so that they are written all the same.
+        UsageError: a figure is not among them; it has the figures, so that they are written all the
+            same.
     """
     if not required:
         return figures

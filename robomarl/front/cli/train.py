@@ -44,7 +44,7 @@ class Args:
     init: str = ""
     """Start from the weights of this bundle or run folder (fine-tune)."""
     data: Path | None = None
-    """Of recipes whose algorithm is bc, td3_bc or iql: the file of `robomarl dataset` to learn from."""
+    """File of `robomarl dataset` to learn from, for recipes with algorithm bc, td3_bc or iql."""
     profile: bool = False
     """Do not train: print where the time of one update goes."""
     imitate: bool = False
@@ -52,9 +52,11 @@ class Args:
     quiet: bool = False
     """No progress bar."""
     save_every_s: NonNegative = 20.0
-    """Time between two checkpoints; what a kill costs at most."""
+    """Time between two checkpoints [s]; a kill loses at most this much training."""
     evaluations: Natural = 8
-    """Evaluations on mujoco, spread over the run, the best of which says what is exported; 0: the newest policy is."""
+    """Number of evaluations on mujoco, spread over the run. The policy of the best one is exported; 0: the
+    newest policy.
+    """
 
 
 def run(args: Args) -> dict[str, Any]:
@@ -133,7 +135,7 @@ def options_of(args: Args, config: Any, seed: int) -> Any:
 
 
 def staged_options(args: Args, plan: Any) -> Any:
-    """How the stages are carried out; raises `UserError` for what is said of one run only."""
+    """Return how the stages are carried out; raises `UserError` for options of one run only."""
     if args.steps:
         raise UsageError("--steps is of one run, and the recipe has stages with steps of their own; add --stage NAME.")
     options = options_of(args, plan.stages[0].config, plan.seed if args.seed is None else args.seed)
@@ -165,7 +167,7 @@ def imitate(config: Any, out: Path, seed: int, quiet: bool) -> dict[str, Any]:
 
 
 def print_profile(config: Any) -> dict[str, Any]:
-    """Where the time of one update goes."""
+    """Print and return how long each part of one update takes."""
     from robomarl.lab.sim.scenario import load_scenario
     from robomarl.lab.train.algorithm import training_env
     from robomarl.lab.train.run.profile import profile, table

@@ -1,4 +1,4 @@
-"""What the words of `robomarl train` name: a run to go on with, or a team of another size than a file has."""
+"""Names in the words of `robomarl train`: a run to go on with, or a team of another size than a file has."""
 
 import difflib
 import re
@@ -8,11 +8,11 @@ from robomarl.core.config import UsageError, UserError
 
 
 def named_run(word: str, out: Path | None) -> Path:
-    """The folder of the run that `--resume` goes on with.
+    """Return the folder of the run that `--resume` goes on with.
 
     Args:
-        word: the folder or, where the run is at its usual place, its scenario; may be empty.
-        out: what `--out` says; goes first.
+        word: the folder or, if the run is at its usual place, its scenario; may be empty.
+        out: value of `--out`; goes first.
 
     Raises:
         UserError: neither is given; the message says which runs there are.
@@ -30,15 +30,16 @@ def named_run(word: str, out: Path | None) -> Path:
 
 
 def team_scenario(name: str, count: int | None) -> str:
-    """The scenario to train; a size of team that no file has is never taken from a name, which may be a slip.
+    """Return the scenario to train; a size of team that no file has is never taken from a name, which may
+    be a slip.
 
     Args:
-        name: of the command line.
-        count: robots that are asked for in so many words.
+        name: name on the command line.
+        count: number of robots that is asked for explicitly.
 
     Raises:
-        UserError: the name is of a family, NAME_N, but has no file; or the family of a scenario without one is asked
-            for.
+        UserError: the name is of a family, NAME_N, but has no file; or the family of a scenario without
+            one is asked for.
     """
     from robomarl.core.hardware.scenario_files import has_file, scenario_names
 

@@ -1,4 +1,4 @@
-"""Start a fleet's ROS 2 nodes: the same as the launch file, where `ros2 launch` is not installed."""
+"""Start a fleet's ROS 2 nodes as the launch file does, without `ros2 launch`."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ from robomarl.core.config import Natural, NonNegative, Range, Seed
 from robomarl.front.cli.ends import OutFolder, Written, check_folder
 
 LAST_DOMAIN = 232
-"""Of DDS, whose ports are numbered by the domain."""
+"""Largest domain of DDS, which numbers its ports by the domain."""
 
 STAYING = (
     "mocap",
@@ -38,56 +38,62 @@ class Args:
     sim: Literal["mujoco"] | None = None
     """Simulate the robots; without it only the policy nodes start, for robots that are there."""
     vehicles: Literal["crazyflie", "crazyswarm", "px4", "px4_dds", "mavros", "ardupilot", "ssl", "base"] | None = None
-    """Start the adapter of these vehicles, whose URIs are in the fleet file; bases (TurtleBot and others that take a
-    Twist) are found by their topics. With --sim mujoco they are simulated behind their own protocol, and start on the
-    ground."""
+    """Start the adapter of these vehicles, with URIs from the fleet file; bases (TurtleBot and others that
+    take a Twist) are found by their topics. With --sim mujoco they are simulated behind their own
+    protocol, and start on the ground.
+    """
     mocap: Literal["named_poses", "pose", "tf"] | None = None
     """Start the node that makes odometry of motion capture, which says where robots are in this way: NamedPoseArray,
     PoseStamped of each, or tf."""
     bundle: str = ""
-    """Name or folder of a bundle for all robots, instead of what each was flashed with."""
+    """Name or folder of a bundle for all robots, instead of the one that each was flashed with."""
     root: Path = Path()
     """Folder that the robots' relative folders are below; by default the working directory."""
     flights: Natural = 0
-    """Fly so many flights in the simulator, judge them, and end; 0: stay up until Ctrl-C."""
+    """Number of flights in the simulator to fly and judge before the end; 0: stay up until Ctrl-C."""
     seed: Seed = 0
-    """Of the first simulated flight."""
+    """Seed of the first simulated flight."""
     duration: NonNegative = 0.0
     """Seconds: the longest flight, the length of a match, or with --flights 0 how long to stay up; 0: no limit of its
     own."""
     autostart: bool = False
-    """With --flights 0: arm and activate each robot once it is READY; it moves at once then. By default robots wait
-    for an operator (services all/arm, all/activate)."""
+    """Arm and activate each robot once it is READY (with --flights 0); it moves at once then. By default
+    robots wait for an operator (services all/arm, all/activate).
+    """
     link: bool = False
-    """With --flights 0: put the link emulator between the robots, to rehearse loss, delay and faults of sensors."""
+    """Put the link emulator between the robots, to rehearse loss, delay and faults of sensors (with --flights 0)."""
     mission: str = ""
-    """With --sim mujoco, for a team that carries a load: fly this mission (a name of ros_nodes/missions, or a YAML
-    file) from the ground to the ground, write its report below --out, and end."""
+    """Mission (a name of ros_nodes/missions, or a YAML file) to fly from the ground to the ground with
+    --sim mujoco, for a team that carries a load; its report is written below --out, then all ends.
+    """
     against: str = ""
-    """Of a game: bundle of the second team, if it is another one than --bundle."""
+    """Bundle of the second team of a game, if it is another one than --bundle."""
     stay: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
-    """Of a game with --sim mujoco: leave start and end to the referee's services, until Ctrl-C. By default one match
-    is played, its report written below --out, and all ends."""
+    """Leave start and end of a game with --sim mujoco to the referee's services, until Ctrl-C. By default
+    one match is played, its report written below --out, and all ends.
+    """
     lose: str = ""
-    """With --mission: ROBOT@SECONDS, end that robot's policy node so long after the take-over."""
+    """ROBOT@SECONDS of a --mission: end that robot's policy node this long after the take-over."""
     ground: bool = False
     """Simulated robots start on the ground and take off to the hand-over altitude of the scenario or fleet file."""
     robots: tuple[str, ...] = ()
-    """With --flights 0: start the policy nodes of these only; by default of the whole fleet."""
+    """Robots to start policy nodes for (with --flights 0); by default the whole fleet."""
     no_policies: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
-    """With --flights 0: start no policy nodes; robots that systemd starts have theirs. Monitor and recorder remain."""
+    """Start no policy nodes (with --flights 0); robots that systemd starts have theirs. Monitor and recorder remain."""
     no_monitor: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
-    """With --flights 0: start no monitor; one machine of a team has it."""
+    """Start no monitor (with --flights 0); one machine of a team has it."""
     namespace: str = ""
-    """With --flights 0: above the robots' own namespaces."""
+    """Namespace above the robots' own ones (with --flights 0)."""
     params_file: str = ""
-    """With --flights 0: ROS parameter file that all nodes read first."""
+    """ROS parameter file that all nodes read first (with --flights 0)."""
     use_sim_time: bool = False
-    """With --flights 0: take the time from /clock."""
+    """Take the time from /clock (with --flights 0)."""
     log_level: str = "info"
-    """With --flights 0: of all nodes."""
+    """Log level of all nodes (with --flights 0)."""
     secure: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
-    """With --flights 0: nodes have the enclaves that `robomarl fleet setup --secure` made, and don't start without."""
+    """Give nodes the enclaves that `robomarl fleet setup --secure` made (with --flights 0); they don't start
+    without.
+    """
     record: Annotated[str, Written("folder")] = ""
     """Folder for the recording (MCAP, rosbag2), which must not exist yet; by default runs/field/FLEET_DATE_TIME."""
     no_record: Annotated[bool, tyro.conf.FlagCreatePairsOff] = False
@@ -133,10 +139,10 @@ def run(args: Args) -> dict[str, Any]:
 
 
 def recording(args: Args, fleet: str) -> str:
-    """Folder of the recording; empty for none.
+    """Return the folder of the recording; empty for none.
 
     Raises:
-        UserError: there is to be one, and what writes it is not installed.
+        UserError: there is to be one, and the package that writes it is not installed.
     """
     from robomarl.core.config import UserError
     from robomarl.ros.operator.plan_options import new_recording

@@ -15,7 +15,7 @@ class Args:
 
 
 def run(args: Args) -> dict[str, Any]:
-    """Print and return what was found; `ok` decides the exit status."""
+    """Print and return the verdict; `ok` decides the exit status."""
     from robomarl.core.bundle.isolated_check import verify_bundle
 
     verdict = verify_bundle(args.bundle)

@@ -1,4 +1,4 @@
-"""The page of `robomarl demo`: from training to a flight through ROS 2, with what was measured on the way."""
+"""The page of `robomarl demo`: from training to a flight through ROS 2, with the measurements on the way."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -33,13 +33,13 @@ class DemoStage(NamedTuple):
 
 @dataclass(frozen=True)
 class DemoReport:
-    """What the demo measured. Every part may be left out; its place in the page then says so."""
+    """Measurements of the demo. Every part may be left out; its place in the page then says so."""
 
     title: str = "robomarl demo"
     subtitle: str = ""
     stages: tuple[DemoStage, ...] = ()
     outcomes: tuple[TeamMeasurements, ...] = ()
-    """By simulator; the last one is the headline: ROS 2."""
+    """Measurements by simulator; the last one is the headline: ROS 2."""
     hover: Mapping[str, Any] = field(default_factory=dict)
     """How the team stays at its goal in MuJoCo: the `hover_` figures of `eval`."""
     run_dir: Path | None = None
@@ -49,7 +49,7 @@ class DemoReport:
     robots: tuple[str, ...] = ()
     """Names, in the order of the logs."""
     tolerance_m: float | None = None
-    """What counts as arrived."""
+    """Distance to the goal that counts as arrived."""
     ticks_us: Mapping[str, np.ndarray] = field(default_factory=dict)
     """Robot -> times of its ticks."""
     period_us: float | None = None
@@ -102,7 +102,9 @@ def collision_words(count: float) -> str:
 
 
 def _judged_least_m(data: DemoReport, top: TeamMeasurements) -> float:
-    """Least distance of the headline's flights; a judge looks at every physics step, a log at a few of them."""
+    """Return the least distance of the headline's flights; a judge looks at every physics step, a log at
+    few steps only.
+    """
     return min(least_m(data.flights), np.inf if top.min_distance_m is None else top.min_distance_m)
 
 

@@ -19,11 +19,12 @@ MOST_WHERE = 12
 
 
 def gap_section(gap: Gap, figures: dict[str, Any], robots: tuple[str, ...]) -> Section:
-    """Trajectories over each other, error growth, what parts first and where.
+    """Return the section with trajectories over each other, error growth, and the element that diverges
+    first and where.
 
     Args:
-        gap: of `measure_gap`.
-        figures: of `gap_figures`.
+        gap: result of `measure_gap`.
+        figures: result of `gap_figures`.
         robots: names in the order of their colours.
     """
     lead = (
@@ -39,7 +40,7 @@ def gap_section(gap: Gap, figures: dict[str, Any], robots: tuple[str, ...]) -> S
 
 
 def verdict(figures: dict[str, Any]) -> str:
-    """Whether the recording parts from all that training drew."""
+    """Return a sentence on whether the recording diverges from all vehicles that training drew."""
     if not figures["parts_first"]:
         return "No leg parts from what all of these do."
     return (

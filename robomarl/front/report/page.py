@@ -77,12 +77,12 @@ def _tile(tile: Tile) -> str:
 
 
 def figure(content: str, caption: str = "", title: str = "", kind: str = "") -> str:
-    """A figure with its title above and its caption below.
+    """Return a figure with its title above and its caption below.
 
     Args:
         content: an `<svg>` or `<img>` element.
-        caption: what to see in it.
-        title: what it is.
+        caption: explanation of the content.
+        title: name of the figure.
         kind: further CSS classes.
     """
     head = f"<h3>{text(title)}</h3>" if title else ""
@@ -93,7 +93,7 @@ def figure(content: str, caption: str = "", title: str = "", kind: str = "") -> 
 
 
 def empty(what: str, title: str = "") -> str:
-    """The place of a figure that has no data yet, and what would fill it."""
+    """Return the place of a figure that has no data yet, with a text on the missing data."""
     head = f"<h3>{text(title)}</h3>" if title else ""
     return f"<figure>{head}<p class=empty>{text(what)}</p></figure>"
 
@@ -104,7 +104,7 @@ def grid(figures: Iterable[str], kind: str = "grid") -> str:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]], kind: str = "") -> str:
-    """A table; the first column is text, the others are figures. `Html` cells are taken as they are."""
+    """Return a table; the first column is text, all further ones are figures. `Html` cells are taken as they are."""
     top = "<tr>" + "".join(f'<th scope="col">{text(cell)}</th>' for cell in head) + "</tr>" if any(head) else ""
     body = "".join("<tr>" + "".join(_cell(cell, i) for i, cell in enumerate(row)) + "</tr>\n" for row in rows)
     classes = f' class="{kind}"' if kind else ""

@@ -1,4 +1,4 @@
-"""The page of `robomarl prove`: what the campaign found, and its worst episodes drawn."""
+"""The page of `robomarl prove`: the results of the campaign, and its worst episodes drawn."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,10 +28,10 @@ def write_prove_report(figures: Mapping[str, Any], trial: Trial, records: list[R
     """Write the campaign's page as one HTML file.
 
     Args:
-        figures: of `robomarl prove --json`.
-        trial: what was flown.
-        records: of its batches.
-        file: to write.
+        figures: figures of `robomarl prove --json`.
+        trial: trial that was flown.
+        records: records of its batches.
+        file: file to write.
     """
     worst = worst_of(records)
     sections = [
@@ -106,7 +106,7 @@ def _worst(trial: Trial, worst: list[Episode]) -> str:
 
 
 def _paths(episode: Episode, plane: tuple[int, int, str], radius_m: float) -> "Figure":
-    """All robots' paths; bold what led to the closest approach, discs where they were then."""
+    """Draw all robots' paths: bold the part before the closest approach, discs at the positions then."""
     path = np.array(episode.path_m)[..., plane[:2]]
     last = min(round(episode.at_s / episode.step_s), len(path) - 1)
     first = max(last - round(BEFORE_S / episode.step_s), 0)

@@ -1,4 +1,6 @@
-"""The page of `robomarl replay`: whether the bundle did what it does here, what it saw, and what the flights were."""
+"""The page of `robomarl replay`: the bundle's decisions compared with those here, its observations,
+and the flights.
+"""
 
 from collections.abc import Sequence
 from pathlib import Path

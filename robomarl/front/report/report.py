@@ -38,8 +38,9 @@ def write_run_report(run_dir: Path, file: Path) -> None:
     """Write the report of a training run.
 
     Args:
-        run_dir: a run folder: `metrics.csv`, `config.json`, `scenario.json`, `run.json`, `flights/*.npz`.
-            What is missing leaves an empty place in the page that says what would fill it.
+        run_dir: a run folder: `metrics.csv`, `config.json`, `scenario.json`, `run.json`,
+            `flights/*.npz`. A missing part leaves an empty place in the page, with a text on the
+            missing data.
         file: the HTML file.
     """
     run = read_run(run_dir)

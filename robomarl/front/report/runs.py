@@ -1,4 +1,4 @@
-"""What a run folder holds, read for the reports without JAX. Whatever is missing or cut short stays empty."""
+"""Content of a run folder, read for the reports without JAX. Missing or damaged parts stay empty."""
 
 import csv
 import json
@@ -15,7 +15,7 @@ Metrics = dict[str, np.ndarray]
 
 
 class RecordedFlight(NamedTuple):
-    """One recorded flight and what is known about it."""
+    """One recorded flight, and known facts about it."""
 
     name: str
     log: FlightLog
@@ -98,7 +98,7 @@ def smooth(values: np.ndarray, part: float = 0.04) -> np.ndarray:
 
 
 def thin(array: np.ndarray, most: int = 500) -> np.ndarray:
-    """At most about `most` rows, evenly, the last one included: more cannot be seen in a figure."""
+    """Return at most about `most` rows, evenly, the last one included: more cannot be seen in a figure."""
     if len(array) <= most:
         return array
     return array[np.unique(np.linspace(0, len(array) - 1, most).round().astype(int))]

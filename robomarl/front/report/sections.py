@@ -40,7 +40,7 @@ TERM_TITLES = {
     "noise_floor": "noise floor (std)",
     "noise_std": "noise (std)",
 }
-"""What optimization columns are called; other `loss/` columns keep their names."""
+"""Titles of optimization columns; other `loss/` columns keep their names."""
 
 
 def draw(drawn, title: str, caption: str = "", missing: str = "") -> str:
@@ -140,13 +140,13 @@ def motion_figure(flights: Sequence[RecordedFlight], names: Sequence[str] = ()) 
 def flight_section(
     flights: Sequence[RecordedFlight], names: Sequence[str] = (), tolerance_m: float | None = None, first: str = ""
 ) -> Section:
-    """The flight with the closest approach, seen from above and from the side, and a table of all.
+    """Return the flight with the closest approach, seen from above and from the side, and a table of all.
 
     Args:
         flights: any number.
-        names: of the robots.
-        tolerance_m: what counts as arrived.
-        first: a figure to show before the others.
+        names: names of the robots.
+        tolerance_m: distance to the goal that counts as arrived.
+        first: a figure to show before all further ones.
     """
     if not flights:
         return Section("Flights", first or empty("No flight was recorded."))
@@ -192,7 +192,7 @@ def _value(value: object) -> str:
 
 
 def safety_section(flights: Sequence[RecordedFlight], names: Sequence[str] = ()) -> Section:
-    """Distances against the safety distance, and what the filter did."""
+    """Return distances against the safety distance, and the interventions of the filter."""
     if not flights:
         return Section("Safety", empty("No flight was recorded: no distances, no interventions."))
     shown = closest_flight(flights)

@@ -3,7 +3,7 @@
 import math
 
 NBSP = "\N{NO-BREAK SPACE}"
-"""Between a number and its unit, so that no line ends there."""
+"""Space between a number and its unit, so that no line ends there."""
 
 
 def si(value: float) -> str:
@@ -34,7 +34,7 @@ def duration(seconds: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share as a percentage; never "100 %" or "0 %" for what only rounds to it."""
+    """Return a share as a percentage; "100 %" and "0 %" only if exact, never by rounding."""
     text = f"{100 * share:.1f}".removesuffix(".0")
     if text in ("100", "0") and share not in (0, 1):
         text = f"{100 * share:.3g}" if share < 0.5 else f"{100 * share:.5g}"

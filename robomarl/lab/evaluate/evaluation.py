@@ -16,7 +16,7 @@ HOVER_FIGURES = ("hover_accel_std_m_s2", "hover_tilt_rad", "hover_error_m")
 
 
 class FlownPolicy(Protocol):
-    """What flies: stateless code, explicit carry."""
+    """Interface of a flown policy: stateless code, explicit carry."""
 
     name: str
     scenario_name: str
@@ -26,7 +26,7 @@ class FlownPolicy(Protocol):
 
     @property
     def observation(self) -> Observer:
-        """What it sees."""
+        """Observer that computes the policy's observation."""
         ...
 
     def init(self, batch: tuple[int, ...] = ()) -> Any:
@@ -49,12 +49,13 @@ class EvalConfig:
     filter: str = "full"
     """Safety filter's mode; "upright": off until the vehicle is."""
     record: int | None = None
-    """Index of the episode whose flight is kept."""
+    """Index of the episode to record."""
     progress: bool = True
     """Show a progress bar on a terminal."""
     hover_s: float = 0.0
-    """Teams that have succeeded are watched for so long from then on, if need be beyond the time limit, which changes
-    no other figure; see `robomarl.domains.flight.lab.evaluation.hover`."""
+    """Time [s] for which teams are watched after their success, if necessary beyond the time limit. It changes no
+    other figure; see `robomarl.domains.flight.lab.evaluation.hover`.
+    """
 
     def __post_init__(self) -> None:
         """Check the values.
@@ -69,7 +70,7 @@ class EvalConfig:
 
 
 class Evaluation(NamedTuple):
-    """What came out."""
+    """Results of an evaluation."""
 
     figures: dict[str, Any]
     """The JSON fields."""
@@ -78,11 +79,11 @@ class Evaluation(NamedTuple):
     error_m: np.ndarray
     """[episodes] mean distance to the goal over the settled part; NaN where an episode ended before."""
     log: Any
-    """Of the recorded episode, as its domain writes it; None without one."""
+    """Log of the recorded episode, in the format of its domain; None if no episode was recorded."""
 
 
 class EvalRow(NamedTuple):
-    """What `robomarl eval` says of one policy."""
+    """Result of `robomarl eval` for one policy."""
 
     figures: dict[str, Any]
     """The JSON fields."""

@@ -51,7 +51,7 @@ class Plant(Protocol):
 
 
 def fly(plant: Plant, condition: Condition, what: Excitation, limits: LimitConfig) -> Flights:
-    """Fly all excitations under one condition; a flight faster than the vehicle's limit is turned back.
+    """Fly all excitations under one condition; a flight that exceeds the vehicle's speed is turned back.
 
     Args:
         plant: as many vehicles as there are excitations.

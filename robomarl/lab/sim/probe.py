@@ -11,9 +11,9 @@ from robomarl.lab.sim.batch import SIMS
 
 TEAMS = 8
 Seen = list[Any]
-"""What was seen of each decision, [T] items."""
+"""Items seen of each decision, [T]."""
 Begin = Callable[[Any, Any, np.random.Generator, float], tuple[Any, np.ndarray]]
-"""(scenario, world as it is drawn, random numbers, seconds) -> world at the start, commands [T, E, N, A]."""
+"""(scenario, drawn world, random numbers, seconds) -> world at the start, commands [T, E, N, A]."""
 
 
 class CheckTrial(NamedTuple):
@@ -30,20 +30,20 @@ class Probe:
 
     trials: tuple[CheckTrial, ...]
     compare: Callable[[Any, tuple[Seen, ...], tuple[Seen, ...]], Figures]
-    """(scenario, what was seen on one engine, a `Seen` for each trial, the same on another) -> figures."""
+    """(scenario, items seen on one engine, a `Seen` for each trial, and those on another engine) -> figures."""
     limits: Mapping[str, float]
     """Figure of `compare` -> the most that it may be; in the JSON as `..._limit...` for a figure `..._diff...`."""
     least: Mapping[str, float] = field(default_factory=dict)
     """Figure -> the least that it has to be, for the comparison to mean anything."""
     seen: Callable[[Any], Any] = lambda world: world
-    """World after a decision -> what is kept of it."""
+    """World after a decision -> the part to keep."""
     mistaken: Callable[[Any, Any], Any] | None = None
-    """(world, error) -> the same with an error in it, to see that it is found."""
+    """(world, error) -> world with the error in it, to test that the error is found."""
     engines: tuple[str, ...] = SIMS
     teams: int = TEAMS
     """Side by side, each with its own draws and commands."""
     is_timed: bool = True
-    """The trials last as long as the user says; otherwise their length is part of them."""
+    """True if the user sets the length of the trials; otherwise their length is part of each trial."""
     compared: str = ""
     """Description of the quantities that `robomarl check` compares between engines, for its report."""
     felt: Callable[[Any, Callable[[Any], list[Any]]], dict[str, bool]] | None = None

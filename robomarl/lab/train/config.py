@@ -115,7 +115,7 @@ class SelfPlayConfig:
     snapshot_every: Count = 40
     """Updates from one snapshot to the next; then opponents are drawn again."""
     teacher: str = ""
-    """Script, or bundle or run folder with an equal network, that the policy imitates at first."""
+    """Script, or bundle or run folder with the run's network architecture, that the policy imitates at first."""
     teachers: dict[str, str] = field(default_factory=dict)
     """Teacher that replaces `teacher` in the scenario of this name, among those that take turns."""
     teach_share: Fraction = 0.0
@@ -137,7 +137,9 @@ class SearchConfig:
     """Settings of `algorithm = "search"`: CMA-ES over the gains of the task's law."""
 
     candidates: Count = 32
-    """Number of sets of gains in a generation; all meet equal `num_envs` / `candidates` episodes."""
+    """Number of sets of gains in a generation; each set flies `num_envs` / `candidates` episodes, identical for all
+    sets.
+    """
     first_std: Positive = 0.3
     """Standard deviation of the first generation, over the gains of the law."""
     start: dict[str, float] = field(default_factory=dict)

@@ -1,11 +1,13 @@
 """SHAC, the short-horizon actor-critic (Xu et al., ICLR 2022): the gradient of the engine itself.
 
-The return of a rollout is a function of the actor's parameters through actions, physics, observations and rewards, and
-`jax.grad` goes through all of it; what comes after the rollout is the critic's value of where it ended. The rollout is
-that of `mappo.py`, and so are the critic's targets, statistics and what a run carries. Ends of episodes are jumps that
-no gradient sees: a term that grows before them (as nearness does before a contact) has to say so. The learning rate
-falls linearly; of the recipe's keys `clip`, `entropy_cost`, `value_cost`, `target_kl` and `top_learning_rate` are not
-used. The paper's delayed copy of the critic is left out: targets are made once, before the critic's steps.
+The return of a rollout is a function of the actor's parameters through actions, physics,
+observations and rewards, and `jax.grad` goes through this whole chain; the time after the rollout
+is the critic's value of its last state. The rollout is that of `mappo.py`, and so are the critic's
+targets, statistics and the state of a run. Ends of episodes are jumps that no gradient sees: a term
+that grows before them (as nearness does before a contact) has to represent them. The learning rate
+falls linearly; of the recipe's keys `clip`, `entropy_cost`, `value_cost`, `target_kl` and
+`top_learning_rate` are not used. The paper's delayed copy of the critic is left out: targets are
+made once, before the critic's steps.
 """
 
 from typing import Any
@@ -78,7 +80,7 @@ def horizon_loss(networks: Networks, state: TrainState, rollout: Rollout, gamma:
 
 
 def calm_loss(config: TrainConfig, networks: Networks, state: TrainState, rollout: Rollout) -> jax.Array | float:
-    """What changes of the mean command cost; see `robomarl.lab.train.mappo.change_loss`."""
+    """Return the cost of changes of the mean command; see `robomarl.lab.train.mappo.change_loss`."""
     if not config.change_cost:
         return 0.0
     obs = jnp.swapaxes(networks.normalize(rollout.obs, state.obs_stats), 0, 1)
@@ -88,7 +90,7 @@ def calm_loss(config: TrainConfig, networks: Networks, state: TrainState, rollou
 
 
 def move_actor(config: TrainConfig, state: TrainState, slope: Any) -> TrainState:
-    """One step of the actor, and the learning rate as it is now; both wait while the critic learns alone."""
+    """Take one step of the actor and set the present learning rate; the actor waits while the critic learns alone."""
     rate = jnp.asarray(fall(config, state.steps, config.learning_rate, LAST_RATE * config.learning_rate))
     after = move(config, state.params["actor"], slope, state.optimizer["actor"], rate)
     moves, before = mappo.actor_moves(config, state), (state.params["actor"], state.optimizer["actor"])

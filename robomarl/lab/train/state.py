@@ -1,7 +1,7 @@
-"""What a training run carries and hands on: the state, a rollout, the samples of a gradient step.
+"""Data of a training run: the state, a rollout, the samples of a gradient step.
 
-Letters in shapes: T decisions of a rollout, B environments, N robots, O observation, P privileged state,
-A action.
+Letters in shapes: T decisions of a rollout, B environments, N robots, O observation, P privileged
+state, A action.
 """
 
 from collections.abc import Callable
@@ -17,7 +17,7 @@ Metrics = dict[str, jax.Array]
 
 
 class TrainState(NamedTuple):
-    """Everything that a run carries from one update to the next; saved whole, so that a resumed run is the same."""
+    """State that a run carries from one update to the next; saved whole, so that a resumed run does not differ."""
 
     params: dict[str, Any]
     """`actor` and `critic`."""
@@ -25,15 +25,15 @@ class TrainState(NamedTuple):
     """Adam's moments of `actor` and `critic`."""
     learning_rate: jax.Array
     obs_stats: stats.RunningStatisticsState
-    """Of the actor's input."""
+    """Statistics of the actor's input."""
     obs_range: tuple[jax.Array, jax.Array]
     """[O] least and largest value of the actor's input so far."""
     critic_stats: stats.RunningStatisticsState
-    """Of the critic's input."""
+    """Statistics of the critic's input."""
     value_stats: stats.RunningStatisticsState
-    """Of the returns: the critic predicts normalized values."""
+    """Statistics of the returns: the critic predicts normalized values."""
     env: State
-    """[..., B] environments, the axis of all of them last; of games [B, ...]."""
+    """[..., B] environments, with the batch axis last; for games [B, ...]."""
     carry: tuple[jax.Array, ...]
     """[B, N, ...] the actor's recurrent state; empty for feed-forward."""
     key: jax.Array
@@ -59,7 +59,7 @@ Update = Callable[[TrainState], tuple[TrainState, Metrics]]
 
 @dataclass(frozen=True)
 class PlayAndLearn:
-    """An update whose parts can be programs of their own, which a compiler works on side by side."""
+    """An update in parts that can be programs of their own, which a compiler works on side by side."""
 
     starts: Callable[[TrainState], State]
     """[..., B] where episodes begin that others end in the rollout."""
@@ -69,12 +69,12 @@ class PlayAndLearn:
     """The gradient steps on it."""
 
     def __call__(self, state: TrainState) -> tuple[TrainState, Metrics]:
-        """One part after the other."""
+        """Run one part after another."""
         return self.learn(*self.play(state, self.starts(state)))
 
 
 class Rollout(NamedTuple):
-    """What one rollout leaves."""
+    """Result of one rollout."""
 
     carry: tuple[jax.Array, ...]
     """[B, N, ...] the actor's recurrent state where the rollout began."""
@@ -97,7 +97,7 @@ class Rollout(NamedTuple):
 
 
 class ChoiceRollout(NamedTuple):
-    """What a rollout of discrete actions leaves: K choices, each for `every` decisions, T in all."""
+    """Result of a rollout of discrete actions: K choices, each for `every` decisions, T in all."""
 
     memory: tuple[jax.Array, ...]
     """[B, N, ...] the recurrent state where the rollout began; () without"""
@@ -139,19 +139,20 @@ class Batch(NamedTuple):
     target: jax.Array
     """[B, T, N] normalized return"""
     wanted: Any = ()
-    """[B, T, N, A] games: what the teacher would have done, in [-1, 1] ..."""
+    """[B, T, N, A] games: actions of the teacher, in [-1, 1]."""
     taught: Any = ()
-    """... [B] and 1 while that is what is learned, else 0."""
+    """[B] games: 1 while the teacher's actions are learned, else 0."""
     begun: Any = ()
-    """[B, T, N, 2 A] what the actor that the run began from says; empty where leaving it costs nothing."""
+    """[B, T, N, 2 A] output of the actor from which the run began; empty if leaving it costs nothing."""
 
 
 def count_in(statistics: stats.RunningStatisticsState, batch: jax.Array) -> stats.RunningStatisticsState:
-    """Running mean and standard deviation with a batch [..., *shape of the mean] counted in.
+    """Count a batch [..., *shape of the mean] into a running mean and standard deviation.
 
-    The first batch counts from its own mean on. From zero on brax sums x * (x - mean), which single precision loses for
-    what hardly leaves a value far from zero, as an upright vehicle's attitude does at first: a standard deviation that
-    is too small makes noise of it, ten times as large as anything else that the network sees.
+    The first batch counts from its own mean on. Started from zero, brax sums x * (x - mean), which
+    single precision loses for values that hardly leave a number far from zero, such as an upright
+    vehicle's attitude at first. A standard deviation that is too small turns these values into noise,
+    ten times as large as anything else that the network sees.
     """
     mean: Any = statistics.mean
     count: Any = statistics.count

@@ -13,7 +13,7 @@ permissions (9.4.1.1, 9.4.1.2).
 import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from robomarl.core.config import UserError
 from robomarl.fleet.trust.keys import keys_dir
@@ -101,7 +101,7 @@ class Keystore:
             cert_file.write_bytes(_pem(_certificate(self.folder.name, key, None)))
             _write_secret(key_file, key)
         # One of the two alone is no reason for a new authority, which no robot of the team would know.
-        made: Any = load_pem_private_key(_content(key_file, True), None)
+        made = load_pem_private_key(_content(key_file, True), None)
         certificate = load_pem_x509_certificate(_content(cert_file))
         if made.public_key() != certificate.public_key():
             raise ValueError(f"{CA_CERT} is not the certificate of {CA_KEY}")
@@ -123,7 +123,7 @@ def _check_identity(pem: bytes, certificate: bytes, enclave: str, ca: "Certifica
     from cryptography.x509 import load_pem_x509_certificate
     from cryptography.x509.oid import NameOID
 
-    key: Any = load_pem_private_key(pem, None)
+    key = load_pem_private_key(pem, None)
     found = load_pem_x509_certificate(certificate)
     try:
         found.verify_directly_issued_by(ca)

@@ -7,13 +7,14 @@ subscription asks for nothing, so it receives every publisher: a press by any pu
 robots. Its silence and its release permit nothing.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from rclpy.node import Node
 
-from robomarl.ros.intake.mailbox import Mailbox, sender_of
+from robomarl.ros.intake.mailbox import Mailbox, Sender, sender_of
+from robomarl.ros.io.messages import MessageInfo
 from robomarl.ros.topics import ESTOP
 
 ANY_ESTOP = replace(ESTOP, reliable=False, latched=False, depth=10)
@@ -26,9 +27,9 @@ class EstopWord(NamedTuple):
     pressed: bool
     is_heartbeat: bool
     """True: it came reliable and latched, as a monitor's does. False: it counts as a press, or as the end of one."""
-    sender: Any
+    sender: Sender
     """Publisher; something to compare and hash."""
-    info: Mapping[str, Any]
+    info: MessageInfo
     """Message info of the middleware."""
 
 
@@ -41,8 +42,8 @@ class EstopListener:
         self._node = node
         self._beats = Mailbox(node, ESTOP, name, lambda message: message.data)
         self._any = Mailbox(node, ANY_ESTOP, name, lambda message: message.data)
-        self._beating: set[Any] = set()
-        self._pressing: set[Any] = set()
+        self._beating: set[Sender] = set()
+        self._pressing: set[Sender] = set()
 
     def take(self) -> Iterator[EstopWord]:
         """Yield the messages that have arrived since the last call, each one once."""
@@ -60,7 +61,7 @@ class EstopListener:
         self._beats.destroy()
         self._any.destroy()
 
-    def _log(self, pressed: bool, sender: Any, info: Mapping[str, Any]) -> None:
+    def _log(self, pressed: bool, sender: Sender, info: MessageInfo) -> None:
         """Log the name of the publisher that presses, once for each press."""
         if not pressed:
             self._pressing.discard(sender)

@@ -9,18 +9,20 @@ Denormals are numbers like any other.
 import math
 from array import array
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 
 from robomarl.ros.intake.sound import ROTATION_TOLERANCE, MessageError, fault, sound
+from robomarl.ros.io.messages import Message
 from robomarl.ros.timing.stamp import SECOND_NS, Stamp, time_of
 from robomarl.ros.topics import Topic
 
 QUATERNION, TIME, DURATION = "geometry_msgs/Quaternion", "builtin_interfaces/Time", "builtin_interfaces/Duration"
+T = TypeVar("T")
 
 
-def checked(message: Any, topic: Topic) -> Any:
+def checked(message: T, topic: Topic) -> T:
     """The message itself, if all in it that `topic.judged` names is sound.
 
     Raises:
@@ -33,7 +35,7 @@ def checked(message: Any, topic: Topic) -> Any:
     return message
 
 
-def stamp_of(header: Any) -> Stamp:
+def stamp_of(header: Message) -> Stamp:
     """The stamp of a header [s].
 
     Raises:
@@ -48,7 +50,7 @@ def stamp_of(header: Any) -> Stamp:
     return found
 
 
-def reader_of(topic: Topic, convert: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
+def reader_of(topic: Topic, convert: Callable[[Message], T] | None) -> Callable[[Message], T]:
     """Return the reader that a `Mailbox` applies to its messages: it validates, then converts.
 
     Args:
@@ -64,13 +66,13 @@ def reader_of(topic: Topic, convert: Callable[[Any], Any] | None) -> Callable[[A
     return lambda message: convert(checked(message, topic))
 
 
-def _part(message: Any, name: str) -> Any:
+def _part(message: Message, name: str) -> Message:
     for step in name.split("."):
         message = getattr(message, step)
     return message
 
 
-def _faults(part: Any) -> Iterator[tuple[str, str]]:
+def _faults(part: Message) -> Iterator[tuple[str, str]]:
     """Yield (field, fault) for every fault in a part of a message; the field is "" for the part itself."""
     if isinstance(part, float):
         if not sound((part,)):
@@ -84,7 +86,7 @@ def _faults(part: Any) -> Iterator[tuple[str, str]]:
         yield from _faults_of_fields(part)
 
 
-def _faults_of_fields(part: Any) -> Iterator[tuple[str, str]]:
+def _faults_of_fields(part: Message) -> Iterator[tuple[str, str]]:
     for name in part.get_fields_and_field_types():
         for inner, text in _faults(getattr(part, name)):
             yield f"{name}.{inner}".rstrip(".").replace(".[", "["), text
@@ -97,13 +99,13 @@ def _faults_of_fields(part: Any) -> Iterator[tuple[str, str]]:
         yield "", f"is no rotation: it has length {length:.4g}, not 1"
 
 
-def _faults_of_numbers(numbers: Any) -> Iterator[tuple[str, str]]:
+def _faults_of_numbers(numbers: array | np.ndarray) -> Iterator[tuple[str, str]]:
     floats = numbers.dtype.kind == "f" if isinstance(numbers, np.ndarray) else numbers.typecode in "fd"
     if floats and not sound(values := numbers.tolist()):
         yield from ((f"[{at}]", fault(value)) for at, value in enumerate(values) if not sound((value,)))
 
 
-def _kind_of(part: Any) -> str:
+def _kind_of(part: Message) -> str:
     """Package and name of the message type."""
     kind = type(part)
     return f"{kind.__module__.partition('.')[0]}/{kind.__name__}"

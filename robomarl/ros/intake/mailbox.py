@@ -1,8 +1,8 @@
 """`Mailbox`: one subscription of the topic table, which is looked into when it is time."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Generic, TypeVar
 
 from rclpy.callback_groups import CallbackGroup
 from rclpy.event_handler import SubscriptionEventCallbacks
@@ -13,6 +13,7 @@ from robomarl.ros.intake.quality import message_class, qos_of
 from robomarl.ros.intake.refusals import refusals_of
 from robomarl.ros.intake.sound import MessageError
 from robomarl.ros.intake.unheard import UNKNOWN, node_named, unheard_of
+from robomarl.ros.io.messages import Message, MessageInfo
 from robomarl.ros.robot.inbox import Count
 from robomarl.ros.topics import Topic
 
@@ -20,6 +21,9 @@ SPEAKS_S = 1.5
 """Time [s] without a message after which a sender no longer counts as active on a topic; announcements come twice a
 second.
 """
+T = TypeVar("T")
+Sender = bytes | str
+"""A publisher: something to compare and hash."""
 NO_EVENTS = SubscriptionEventCallbacks(use_default_callbacks=False)
 """Event callbacks of a subscription: none. The middleware's events do not name the publisher, and do not report
 another message type, so `Unheard` asks the graph instead. An executor would not run rclpy's own callbacks, which
@@ -33,19 +37,19 @@ class Polled(CallbackGroup):
     Waking the executor for every message costs three times as much processor as looking once a tick.
     """
 
-    def can_execute(self, entity: Any) -> bool:
+    def can_execute(self, entity: object) -> bool:
         """Never."""
         return False
 
-    def beginning_execution(self, entity: Any) -> bool:
+    def beginning_execution(self, entity: object) -> bool:
         """Never."""
         return False
 
-    def ending_execution(self, entity: Any) -> None:
+    def ending_execution(self, entity: object) -> None:
         """Nothing to end."""
 
 
-class Mailbox:
+class Mailbox(Generic[T]):
     """One subscription: messages wait until they are taken; those that were lost on the way are counted."""
 
     def __init__(
@@ -53,7 +57,7 @@ class Mailbox:
         node: Node,
         topic: Topic,
         name: str,
-        convert: Callable[[Any], Any] | None = None,
+        convert: Callable[[Message], T] | None = None,
         depth: int | None = None,
     ) -> None:
         """Subscribe.
@@ -68,12 +72,12 @@ class Mailbox:
         """
         self.name, self.topic = name, topic
         self._read, self._node = reader_of(topic, convert), node
-        self._last: dict[Any, tuple[int | None, float]] = {}
+        self._last: dict[Sender, tuple[int | None, float]] = {}
         """(number of the newest message, time at which it was taken on the steady clock [s]) by sender."""
         self._received = self._lost = self._refused = 0
         self.refusal = ""
         """Why the last message was refused that was; "" where none was."""
-        self._names: dict[Any, str] = {}
+        self._names: dict[Sender, str] = {}
         qos, kind = qos_of(topic), message_class(topic.type)
         qos.depth = self._most = depth or qos.depth
         raw = convert is None or getattr(convert, "takes_bytes", False)
@@ -96,7 +100,7 @@ class Mailbox:
         names = self._publishers() if len(self._last) > 1 else {}
         return sorted(names[sender] for sender in self._last if sender in names)
 
-    def take(self) -> Iterator[tuple[Any, Mapping[str, Any]]]:
+    def take(self) -> Iterator[tuple[T, MessageInfo]]:
         """Yield the messages that have arrived since the last call, oldest first, with the middleware's
         message info.
 
@@ -121,7 +125,7 @@ class Mailbox:
                 continue
             yield found, info
 
-    def refuse(self, why: str, info: Mapping[str, Any] | None = None) -> None:
+    def refuse(self, why: str, info: MessageInfo | None = None) -> None:
         """A message is none, as its reader found: count it for its sender, and say so now and then."""
         if not self._node.context.ok():
             return  # we were told to stop, and nothing can be taken any more
@@ -129,7 +133,7 @@ class Mailbox:
         self.refusal = why
         refusals_of(self._node).add(self.name, self.sender_name(info), why, self._node.get_logger().error)
 
-    def latest(self) -> Any:
+    def latest(self) -> T | None:
         """Return the newest message that has arrived since the last call, or None."""
         return next((message for message, _ in reversed(list(self.take()))), None)
 
@@ -138,13 +142,13 @@ class Mailbox:
         unheard_of(self._node).remove(self.name, self.topic)
         self._node.destroy_subscription(self.subscription)
 
-    def _taken(self) -> Any:
+    def _taken(self) -> tuple[Message, MessageInfo] | None:
         """The next message and its info; None where there is none."""
         handle = self.subscription.handle
         with handle:
             return handle.take_message(self.subscription.msg_type, self.subscription.raw)
 
-    def _tally(self, info: Mapping[str, Any]) -> None:
+    def _tally(self, info: MessageInfo) -> None:
         number, sender = info.get("publication_sequence_number"), sender_of(info)
         self._received += 1
         before, _ = self._last.get(sender, (None, 0.0))
@@ -152,7 +156,7 @@ class Mailbox:
             self._lost += number - before - 1
         self._last[sender] = number, time.monotonic()
 
-    def sender_name(self, info: Mapping[str, Any] | None) -> str:
+    def sender_name(self, info: MessageInfo | None) -> str:
         """Return the full name of the node that sent a message; "" if it is not known."""
         if info is None:
             return ""
@@ -161,7 +165,7 @@ class Mailbox:
             self._names = {sender: "", **self._publishers()}
         return self._names[sender]
 
-    def _publishers(self) -> dict[Any, str]:
+    def _publishers(self) -> dict[Sender, str]:
         """Full name of the node of every publisher in the graph."""
         infos = self._node.get_publishers_info_by_topic(self.name)
         return {bytes(i.endpoint_gid): node_named(i) for i in infos if i.node_name != UNKNOWN}
@@ -171,11 +175,11 @@ def _text_of(error: Exception) -> str:
     return str(error) if isinstance(error, MessageError) else f"{type(error).__name__}: {error}"
 
 
-def sender_of(info: Mapping[str, Any]) -> Any:
+def sender_of(info: MessageInfo) -> Sender:
     """The publisher of a message, out of the middleware's message info: something to compare and hash."""
     gid = info.get("publisher_gid")
     return gid["data"] if isinstance(gid, dict) else str(gid)
 
 
-def _no_callback(message: Any) -> None:
+def _no_callback(message: Message) -> None:
     """Never called: see `Polled`."""

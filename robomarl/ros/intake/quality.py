@@ -3,11 +3,11 @@ match.
 """
 
 import importlib
-from typing import Any
 
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSCompatibility, QoSProfile, ReliabilityPolicy
 from rclpy.qos import qos_check_compatible as check_compatible
 
+from robomarl.ros.io.messages import Message
 from robomarl.ros.topics import Topic
 
 
@@ -21,7 +21,7 @@ def qos_of(topic: Topic) -> QoSProfile:
     )
 
 
-def message_class(type_name: str) -> Any:
+def message_class(type_name: str) -> type[Message]:
     """The class of "package/msg/Name"."""
     package, kind, name = type_name.split("/")
     return getattr(importlib.import_module(f"{package}.{kind}"), name)

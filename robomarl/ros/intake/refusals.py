@@ -4,7 +4,6 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
 from weakref import WeakKeyDictionary
 
 TELL_EVERY_S = 1.0
@@ -29,7 +28,7 @@ class Refusals:
         """Messages so far."""
         return sum(counts.total() for counts in self._counts.values())
 
-    def add(self, topic: str, sender: str, why: str, tell: Callable[[str], Any]) -> None:
+    def add(self, topic: str, sender: str, why: str, tell: Callable[[str], object]) -> None:
         """Count a rejected message.
 
         Args:
@@ -64,9 +63,9 @@ def _said(sender: str, count: int) -> str:
     return f"{count} of {sender}" if sender else str(count)
 
 
-_OF_NODES: WeakKeyDictionary[Any, Refusals] = WeakKeyDictionary()
+_OF_NODES: WeakKeyDictionary[object, Refusals] = WeakKeyDictionary()
 
 
-def refusals_of(node: Any) -> Refusals:
+def refusals_of(node: object) -> Refusals:
     """Return the `Refusals` of a node, one object for all calls."""
     return _OF_NODES.setdefault(node, Refusals())

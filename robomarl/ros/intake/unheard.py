@@ -6,10 +6,10 @@ reports it: a line in the log once for each publisher, and an entry in the diagn
 the publisher is there.
 """
 
-from typing import Any
 from weakref import WeakKeyDictionary
 
 from rclpy.node import Node
+from rclpy.topic_endpoint_info import TopicEndpointInfo
 
 from robomarl.ros.intake.quality import mismatch
 from robomarl.ros.topics import ESTOP, Topic
@@ -20,7 +20,7 @@ PRESSES = "; a press of it stops this robot all the same"
 """Addition to a report on an E-stop publisher: see `EstopListener`."""
 
 
-def node_named(info: Any) -> str:
+def node_named(info: TopicEndpointInfo) -> str:
     """Full name of the node that an endpoint of the graph belongs to."""
     return f"{info.node_namespace.rstrip('/')}/{info.node_name}"
 

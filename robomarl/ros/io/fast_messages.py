@@ -7,7 +7,7 @@ templates: made once through `convert`, then overwritten.
 
 import struct
 from collections.abc import Callable, Sequence
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from nav_msgs.msg import Odometry
@@ -20,6 +20,7 @@ from robomarl.ros.convert import MessageError
 from robomarl.ros.intake.judge import checked
 from robomarl.ros.intake.sound import sound
 from robomarl.ros.io import cdr
+from robomarl.ros.io.messages import Message
 from robomarl.ros.robot.command_layout import FLYING
 from robomarl.ros.robot.inbox import Broadcast, Estimate
 from robomarl.ros.topics import FRAME, command_columns
@@ -81,7 +82,7 @@ def command_reader(robot: str = "") -> Reader[np.ndarray]:
     return Reader(_whole(topics.COMMAND, KIND, convert.command_to, robot), _command_layout, _command)
 
 
-def _whole(topic: topics.Topic, kind: type, read: Callable[[Any, str], tuple[Any, float]], robot: str) -> Whole[Any]:
+def _whole(topic: topics.Topic, kind: type, read: Callable[[Message, str], tuple[T, float]], robot: str) -> Whole[T]:
     return lambda data: read(checked(deserialize_message(data, kind), topic), robot)
 
 
@@ -236,7 +237,7 @@ class RowsWriter:
         return bytes(template)
 
 
-def _template(message: Any) -> bytearray:
+def _template(message: Message) -> bytearray:
     return bytearray(serialize_message(message))
 
 

@@ -1,5 +1,6 @@
 """Common parts of all nodes: publishers and mailboxes from the topic table, and the life of a process."""
 
+from typing import TypeVar
 import ctypes
 import gc
 import os
@@ -8,7 +9,6 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import rclpy
 import rclpy.utilities
@@ -31,6 +31,8 @@ from robomarl.ros.timing.stamp import SECOND_NS, Stamp
 from robomarl.ros.topics import Topic
 
 RCLError, RMWError = _rclpy.RCLError, _rclpy.RMWError
+T = TypeVar("T")
+N = TypeVar("N", bound=Node)
 _PR_SET_PDEATHSIG = 1
 
 
@@ -66,10 +68,10 @@ def serve(executor: SingleThreadedExecutor, node: Node, timeout_s: float | None 
 
 
 def run_node(
-    make: Callable[[], Any],
+    make: Callable[[], N],
     args: list[str] | None = None,
     urgent: bool = False,
-    run: Callable[[Any], None] = spin,
+    run: Callable[[N], None] = spin,
     name: str = "",
 ) -> int:
     """Spin a node until it is told to stop; returns the exit status.
@@ -126,7 +128,7 @@ def _tell(error: Exception, name: str) -> None:
         get_logger(name).fatal(told(error))
 
 
-def secured(make: Callable[[], Any]) -> Any:
+def secured(make: Callable[[], T]) -> T:
     """Return the result of `make`: a context, a node.
 
     Raises:
@@ -157,6 +159,8 @@ def die_with_parent() -> None:
     parent = os.environ.get(PARENT_ENV)
     if not parent or not sys.platform.startswith("linux"):
         return
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
+    ctypes.CDLL(None).prctl(T = TypeVar("T")
+N = TypeVar("N", bound=Node)
+_PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != int(parent) and not Path("/proc", parent).exists():  # it was gone before we asked
         os.kill(os.getpid(), signal.SIGTERM)

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import robomarl
 from robomarl.core.config import UserError
@@ -86,7 +86,7 @@ class Interrupts:
         """Nothing has been pressed."""
         self.ending = self.hurry = False
         """`ending`: True if the end has begun. `hurry`: True if Ctrl-C was pressed since then."""
-        self._before: Any = None
+        self._before: Handler = None
 
     def begin(self) -> None:
         """Take over SIGINT."""
@@ -99,7 +99,7 @@ class Interrupts:
             signal.signal(signal.SIGINT, self._before)
             self._before = None
 
-    def _on_signal(self, number: int, frame: Any) -> None:
+    def _on_signal(self, number: int, frame: object) -> None:
         if self.ending:
             self.hurry = True
             return

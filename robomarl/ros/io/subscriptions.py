@@ -1,9 +1,9 @@
 """`Subscriptions`: all topics of one robot's policy node. Messages wait in mailboxes until the tick takes them."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import TypeVar
 
 from rclpy.node import Node
 
@@ -14,6 +14,7 @@ from robomarl.ros.intake.refusals import Refusals, refusals_of
 from robomarl.ros.intake.unheard import unheard_of
 from robomarl.ros.io import fast_messages
 from robomarl.ros.io.away_frame import turned, turned_broadcast
+from robomarl.ros.io.messages import Message, MessageInfo
 from robomarl.ros.io.node_base import publisher
 from robomarl.ros.robot.assembly import Inputs
 from robomarl.ros.robot.inbox import OWN, Count, Now, Problem
@@ -22,7 +23,10 @@ from robomarl.ros.timing.steady import Absence, steady_now_s
 from robomarl.ros.topics import Topic, linked
 
 SENT = (topics.STATE_AND_PLAN, topics.TICK, topics.ANNOUNCE, topics.DIAGNOSTICS)
-Put = Callable[[str, Any, float, float], str]
+T = TypeVar("T")
+Stamped = tuple[T, float]
+"""A value, and its stamp [s]."""
+Put = Callable[[str, T, float, float], str]
 """Function (source, value, its stamp [s], arrival time [s] by the steady clock) -> why it is no message, or ""."""
 SELDOM_S = 0.1
 """Goals, announcements and the like are looked for so often."""
@@ -80,7 +84,7 @@ class Subscriptions:
             self._seldom_s = steady_s
             self._receive_seldom(steady_s)
 
-    def send(self, topic: Topic, message: Any) -> None:
+    def send(self, topic: Topic, message: Message) -> None:
         """Publish a message or its bytes; bytes are published without rclpy's own check of their type."""
         made = self._publishers[topic.name]
         if not isinstance(message, bytes):
@@ -142,14 +146,16 @@ class Subscriptions:
         for made in self._publishers.values():
             self._node.destroy_publisher(made)
 
-    def _fill(self, mailbox: Mailbox, source: str, put: Put, turn: Callable[[Any], Any] | None = None) -> None:
+    def _fill(
+        self, mailbox: Mailbox[Stamped[T]], source: str, put: Put[T], turn: Callable[[T], T] | None = None
+    ) -> None:
         """Put new messages of a source into the inbox, which may find that one is invalid."""
         steady_s = steady_now_s()
         for (value, stamp_s), info in self._taken(mailbox, source):
             if why := put(source, turn(value) if turn else value, stamp_s, steady_s):
                 mailbox.refuse(why, info)
 
-    def _taken(self, mailbox: Mailbox, source: str) -> Iterator[tuple[Any, Mapping[str, Any]]]:
+    def _taken(self, mailbox: Mailbox[T], source: str) -> Iterator[tuple[T, MessageInfo]]:
         """Yield new messages of a source; if the last one was invalid, report the reason to the inbox."""
         refused = mailbox.count.refused
         for taken in mailbox.take():
@@ -178,7 +184,7 @@ class Subscriptions:
                 self._inputs.agreement.hear(said, steady_s)
                 self._inputs.inbox.put_bundle(name, said.bundle_id)
 
-    def _mailbox(self, topic: Topic, robot: str, read: Callable[[Any], Any]) -> Mailbox:
+    def _mailbox(self, topic: Topic, robot: str, read: Callable[[Message], T]) -> Mailbox[T]:
         return Mailbox(self._node, topic, self._name(topic, robot), read)
 
     def _name(self, topic: Topic, robot: str = "") -> str:

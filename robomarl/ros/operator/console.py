@@ -10,7 +10,6 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import rclpy
 from lifecycle_msgs.msg import Transition
@@ -27,10 +26,12 @@ from std_srvs.srv import Trigger
 
 from robomarl.core.config import UserError
 from robomarl.core.domain.registry import onboard_of
+from robomarl.core.types import Figures
 from robomarl.core.view import Goal
 from robomarl.ros import convert, status_messages, topics
 from robomarl.ros.enclaves.rights import CONSOLE
 from robomarl.ros.intake.mailbox import Mailbox
+from robomarl.ros.io.messages import Message
 from robomarl.ros.io.node_base import now_s, publisher, secured
 from robomarl.ros.io.security import is_enforced
 from robomarl.ros.robot.state_machine import Order
@@ -175,7 +176,7 @@ class Console:
         self.wait(drawn, limit_s, "the simulator's goals")
         return goals
 
-    def finish(self) -> dict[str, Any]:
+    def finish(self) -> Figures:
         """End the flight in the simulator: the judge's figures and where the true log is."""
         return json.loads(self.call("finish"))
 
@@ -272,5 +273,5 @@ def _environment(values: dict[str, str]) -> Iterator[None]:
             os.environ.update({name: value} if value is not None else {})
 
 
-def _stamped_goals(message: Any) -> tuple[float, list[Goal]]:
+def _stamped_goals(message: Message) -> tuple[float, list[Goal]]:
     return convert.stamp_of(message.header), convert.goals_to(message)

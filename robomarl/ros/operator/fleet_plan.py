@@ -7,7 +7,6 @@ start alike.
 import json
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
 
 import robomarl
 from robomarl.core.config import UserError
@@ -17,7 +16,7 @@ from robomarl.core.hardware.field import scenario_content, scenario_obstacles, s
 from robomarl.core.hardware.fleet import Fleet, RobotConfig
 from robomarl.ros.fieldtask import task_name
 from robomarl.ros.io.environment import environment
-from robomarl.ros.operator.node_spec import NodeSpec
+from robomarl.ros.operator.node_spec import NodeSpec, Parameters
 from robomarl.ros.operator.plan_options import PlanOptions
 from robomarl.ros.settings import (
     BaseSettings,
@@ -98,7 +97,7 @@ def domain_of_fleet(fleet: Fleet) -> Onboard:
     return domain
 
 
-def _shared(fleet: Fleet, team_of: dict[str, Any], base: str, options: PlanOptions) -> list[NodeSpec]:
+def _shared(fleet: Fleet, team_of: Parameters, base: str, options: PlanOptions) -> list[NodeSpec]:
     """Monitor and link emulator."""
     specs = []
     if options.monitor:
@@ -141,7 +140,7 @@ def _policy(fleet: Fleet, robot: RobotConfig, names: tuple[str, ...], base: str,
     return replace(made, lifecycle=True, respawn=True)
 
 
-def _seat(fleet: Fleet, robot: RobotConfig, names: tuple[str, ...]) -> dict[str, Any]:
+def _seat(fleet: Fleet, robot: RobotConfig, names: tuple[str, ...]) -> Parameters:
     """Return the parameters of a robot's place: team, index, side, and parameters that its domain adds."""
     size = fleet.team_size
     side, index = divmod(robot.index, size)
@@ -171,7 +170,7 @@ def _sim(fleet: Fleet, team: tuple[str, ...], base: str, options: PlanOptions) -
     return replace(spec, parameters={**spec.parameters, "use_sim_time": False})  # it makes the time
 
 
-def _adapters(fleet: Fleet, team_of: dict[str, Any], options: PlanOptions) -> list[NodeSpec]:
+def _adapters(fleet: Fleet, team_of: Parameters, options: PlanOptions) -> list[NodeSpec]:
     """Return the adapters between the robots' commands and their vehicles: one node for all, or one for
     each.
 
@@ -213,7 +212,7 @@ def _localized(options: PlanOptions) -> dict[str, str]:
     return {"localization": "odometry"} if options.mocap else {}
 
 
-def _mocap(fleet: Fleet, team_of: dict[str, Any], options: PlanOptions) -> NodeSpec:
+def _mocap(fleet: Fleet, team_of: Parameters, options: PlanOptions) -> NodeSpec:
     """Return the node that makes odometry from motion capture.
 
     Raises:
@@ -274,7 +273,7 @@ def _spec(
     )
 
 
-def _checked(settings: type, values: dict[str, Any]) -> dict[str, Any]:
+def _checked(settings: type, values: Parameters) -> Parameters:
     """Return the parameters after a check that the node has each one; empty texts are left out for their defaults."""
     unknown = values.keys() - {f.name for f in fields(settings)}
     assert not unknown, f"{settings.__name__} has no {unknown}"

@@ -1,14 +1,14 @@
 """Results of a simulated flight: the judge's score and the robots' ticks become figures and a full log. No ROS."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from robomarl.core.log import load_flight, save_flight
+from robomarl.core.types import Figures
 from robomarl.ros.robot.state_machine import State
 
 Tick = dict[str, float]
@@ -91,7 +91,7 @@ class RehearsalResult:
     """It went as it should."""
 
 
-def figures_of(score: dict[str, Any], ticks: Ticks, reason: str) -> FlightFigures:
+def figures_of(score: Figures, ticks: Ticks, reason: str) -> FlightFigures:
     """Return the figures of one flight.
 
     Args:
@@ -129,7 +129,7 @@ def states_of(ticks: Ticks) -> dict[str, str]:
     return {name: State(int(rows[-1]["state"])).name if rows else "silent" for name, rows in ticks.items()}
 
 
-def why_failed(score: Mapping[str, Any]) -> str:
+def why_failed(score: Figures) -> str:
     """Return the reason why a flight failed, from the judge's figures."""
     return (
         "a robot touched another or an obstacle"
@@ -138,7 +138,7 @@ def why_failed(score: Mapping[str, Any]) -> str:
     )
 
 
-def complete_log(score: dict[str, Any], ticks: Ticks) -> None:
+def complete_log(score: Figures, ticks: Ticks) -> None:
     """Add data that only the robots have to the true log: commands that their policies wanted, and activity of the
     filter.
     """

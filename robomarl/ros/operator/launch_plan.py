@@ -8,7 +8,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, fields
 from pathlib import Path
-from typing import Any
 
 from robomarl.core.config import UserError
 from robomarl.core.hardware.fleet import load_fleet
@@ -85,7 +84,7 @@ def _options() -> list[Field]:
     return [f for f in fields(PlanOptions) if f.name not in LEFT_OUT]
 
 
-def _read(name: str, default: Any, text: str) -> Any:
+def _read(name: str, default: object, text: str) -> object:
     """An argument as its option has it."""
     word = text.strip().lower()
     try:
@@ -113,7 +112,7 @@ def arguments() -> dict[str, Argument]:
     return found
 
 
-def _written(default: Any) -> str:
+def _written(default: object) -> str:
     if isinstance(default, tuple):
         return ",".join(default)
     return "" if default is None else str(default).lower() if isinstance(default, bool) else str(default)

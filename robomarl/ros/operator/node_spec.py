@@ -2,9 +2,10 @@
 
 import json
 from dataclasses import dataclass, field
-from typing import Any
 
 PACKAGE = "robomarl"
+Parameters = dict[str, object]
+"""Parameters of a node by name; values are those of ROS: texts, numbers and lists of them."""
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class NodeSpec:
     """Name of the node."""
     namespace: str
     """Absolute, or empty for the root."""
-    parameters: dict[str, Any]
+    parameters: Parameters
     lifecycle: bool = False
     """Configured as soon as its process has started, each time; that moves nothing."""
     respawn: bool = False
@@ -55,6 +56,6 @@ class NodeSpec:
         return words + [word for pair in pairs for word in ("-p", pair)]
 
 
-def _yaml(value: Any) -> str:
+def _yaml(value: object) -> str:
     """A parameter value as ROS reads it on the command line: JSON is YAML."""
     return json.dumps(value)

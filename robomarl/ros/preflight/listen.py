@@ -15,6 +15,7 @@ from rclpy.signals import SignalHandlerOptions
 from robomarl.ros import convert, status_messages, topics
 from robomarl.ros.intake.mailbox import Mailbox
 from robomarl.ros.intake.unheard import unheard_publishers
+from robomarl.ros.io.messages import Message
 from robomarl.ros.io.node_base import now_s, secured
 from robomarl.ros.preflight.seen import Box, OdometrySample, RobotSeen, TeamSeen
 from robomarl.ros.robot.health import DiagnosticEntry
@@ -73,7 +74,7 @@ class Listener:
             robot.refused, robot.lost = "", 0
             self._lost_before[robot.name] = self._odometry[robot.name].count.lost
 
-    def _box(self, topic: Topic, robot: str, convert_it: Callable[[Any], Any]) -> Mailbox:
+    def _box(self, topic: Topic, robot: str, convert_it: Callable[[Message], T]) -> Mailbox[T]:
         return Mailbox(self._node, topic, topic.of(robot, self._base), convert_it, WAITS)
 
     def _hear(self) -> None:
@@ -140,7 +141,7 @@ class Listener:
                 self.seen.robots[name].arena_m = _box_of(result.values)
 
 
-def _box_of(values: Any) -> Box | None:
+def _box_of(values: Message) -> Box | None:
     """Both corners, where they were set."""
     corners = [tuple(value.double_array_value) for value in values]
     whole = len(corners) == 2 and all(len(corner) == 3 for corner in corners)

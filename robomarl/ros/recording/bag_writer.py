@@ -13,13 +13,15 @@ import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import yaml
 from mcap.data_stream import RecordBuilder
 from mcap.records import DataEnd, Footer
 from mcap.writer import MCAP0_MAGIC, CompressionType, Writer
 
+from robomarl.core.types import Figures
+from robomarl.ros.io.messages import Message
 from robomarl.ros.topics import Topic
 
 STORAGE = "mcap"
@@ -36,7 +38,7 @@ class Part(NamedTuple):
     last_ns: int
     count: int
 
-    def as_metadata(self) -> dict[str, Any]:
+    def as_metadata(self) -> Figures:
         """Return the file's entry as rosbag2 writes it."""
         return {
             "starting_time": {"nanoseconds_since_epoch": self.first_ns},
@@ -204,7 +206,7 @@ class _EndedFile:
         os.close(self._file)
 
 
-def definition_of(message: Any) -> str:
+def definition_of(message: Message) -> str:
     """The definition of a message class and of all that it contains, as rosbag2 stores it ("ros2msg").
 
     Made from the class, because the wheels of ROS 2 come without the `.msg` files.
@@ -223,12 +225,12 @@ def definition_of(message: Any) -> str:
     return ("=" * 80 + "\n").join(parts)
 
 
-def type_name(message: Any) -> str:
+def type_name(message: Message) -> str:
     """Such as "geometry_msgs/Pose"."""
     return f"{message.__module__.split('.')[0]}/{message.__name__}"
 
 
-def offered_qos(topic: Topic) -> dict[str, Any]:
+def offered_qos(topic: Topic) -> Figures:
     """Quality of service as rosbag2 writes it since version 9 of its metadata."""
     return {
         "history": "keep_last",
@@ -243,7 +245,7 @@ def offered_qos(topic: Topic) -> dict[str, Any]:
     }
 
 
-def _topic_metadata(name: str, topic: Topic) -> dict[str, Any]:
+def _topic_metadata(name: str, topic: Topic) -> Figures:
     return {
         "name": name,
         "type": topic.type,
@@ -258,7 +260,7 @@ def _element(kind: str) -> str:
     return kind.removeprefix("sequence<").split(",")[0].split("[")[0].rstrip(">") if "<" in kind else kind.split("[")[0]
 
 
-def _class_of(kind: str) -> Any:
+def _class_of(kind: str) -> type[Message]:
     package, name = _element(kind).split("/")
     return getattr(importlib.import_module(f"{package}.msg"), name)
 

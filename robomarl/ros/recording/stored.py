@@ -3,7 +3,8 @@
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, cast
+from types import ModuleType
+from typing import BinaryIO, NamedTuple, cast
 
 from robomarl.core.config import UserError
 
@@ -67,7 +68,7 @@ def plain(data: bytes, path: Path) -> bytes:
     return data
 
 
-def _zstandard(path: Path) -> Any:
+def _zstandard(path: Path) -> ModuleType:
     try:
         import zstandard
     except ModuleNotFoundError:

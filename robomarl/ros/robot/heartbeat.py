@@ -7,7 +7,7 @@ relevant silence is the one that the robot finds when it looks, before it reads 
 process that was stopped for longer than the limit lands its robot (`timing.steady`).
 """
 
-from typing import Any
+from collections.abc import Hashable
 
 from robomarl.ros.robot.inbox import Problem
 from robomarl.ros.timing.steady import Silence
@@ -30,9 +30,9 @@ class Presses:
 
     def __init__(self) -> None:
         """Start without a press."""
-        self._pressed_s: dict[Any, float] = {}
+        self._pressed_s: dict[Hashable, float] = {}
 
-    def hear(self, sender: Any, pressed: bool, now_s: float) -> None:
+    def hear(self, sender: Hashable, pressed: bool, now_s: float) -> None:
         """Note a publisher's message at a time [s]; its release takes back its own press only."""
         if pressed:
             self._pressed_s[sender] = now_s

@@ -9,7 +9,7 @@ two ages, so the larger one counts.
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -144,7 +144,7 @@ class Inbox:
         self._heard[name].put(broadcast, stamp_s, steady_s, self.limits.mate_age_s)
         return ""
 
-    def put_sensed(self, name: str, value: Any, stamp_s: float, steady_s: float) -> str:
+    def put_sensed(self, name: str, value: object, stamp_s: float, steady_s: float) -> str:
         """A message of one of the task's own sensors arrived; returns as `put_mate`."""
         if why := self._ahead(stamp_s):
             return self.refuse(name, why)

@@ -9,11 +9,11 @@ subscription only.
 import gc
 import time
 from collections.abc import Callable
-from typing import Any
 
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.impl.implementation_singleton import rclpy_implementation as _rclpy
 from rclpy.node import Node
+from rclpy.subscription import Subscription
 
 from robomarl.ros.io.node_base import serve
 from robomarl.ros.timing.metronome import Beat, Metronome
@@ -32,7 +32,7 @@ IDLE_S = 0.1
 class Awaited:
     """Waits for one subscription of a `Mailbox`."""
 
-    def __init__(self, node: Node, subscription: Any) -> None:
+    def __init__(self, node: Node, subscription: Subscription) -> None:
         """Make the wait set once."""
         self._subscription = subscription
         context = node.context.handle
@@ -95,7 +95,7 @@ class Loop:
         self._asked = lambda: True
         self._looked_s = self._served_s = 0.0
 
-    def begin(self, period_s: float, subscription: Any) -> None:
+    def begin(self, period_s: float, subscription: Subscription) -> None:
         """Tick from now on, in step with the messages of a subscription."""
         self._awaited, self._asked = Awaited(self._node, subscription), Asked(self._node)
         self._metronome = Metronome(period_s, time.monotonic() + period_s)

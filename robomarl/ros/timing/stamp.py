@@ -5,7 +5,6 @@ stamp needs all digits, so a time that is passed on goes out with the nanosecond
 """
 
 import struct
-from typing import Any
 
 SECOND_NS = 10**9
 EARLIEST_S, LATEST_S = -(2.0**31), 2.0**31 - 1
@@ -41,12 +40,12 @@ def parts_of(time_s: float) -> tuple[int, int]:
     return divmod(round(min(max(EARLIEST_S, time_s), LATEST_S) * 1e9), SECOND_NS)
 
 
-def set_stamp(time: Any, time_s: float) -> None:
+def set_stamp(time: Message, time_s: float) -> None:
     """Write a time or duration of a message."""
     time.sec, time.nanosec = parts_of(time_s)
 
 
-def time_of(time: Any) -> Stamp:
+def time_of(time: Message) -> Stamp:
     """A time or duration of a message [s].
 
     Raises:

@@ -12,8 +12,8 @@ that look fresh. Two rules hold:
 
 import math
 import time
-from collections.abc import Mapping
-from typing import Any
+
+from robomarl.ros.io.messages import MessageInfo
 
 AWAY_S = 0.1
 """Longer than this between two looks [s]: the process was away."""
@@ -42,7 +42,7 @@ class Absence:
             self._since_s, self._woke_s = self._looked_s, now_s
         self._looked_s = now_s
 
-    def waited_s(self, info: Mapping[str, Any]) -> float:
+    def waited_s(self, info: MessageInfo) -> float:
         """How long a message that the reader finds now has waited [s]; 0 unless the reader was away of late.
 
         Args:

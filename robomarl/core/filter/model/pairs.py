@@ -84,7 +84,8 @@ def pair(c: Constants, kind: Kind, own: Predicted, body: Body, xp: Library, tail
     """Return the row between the robot and one body.
 
     A teammate brakes its own approach, as this robot does, both in time. For any other body, the robot
-    is either at rest before the body can be there, or faster away than it comes (`kinds.stranger_of`).
+    is either at rest before the body can be there, or faster away than it comes
+    (`body_kinds.stranger_of`).
 
     Args:
         c: constants of the vehicle.
@@ -263,7 +264,7 @@ def _allowed(kind: Kind, clearance_m: Array, fast_m_s: Array, brake_m_s2: Array,
     """Return the largest speed towards the body [m/s]; `fast_m_s` is its own speed towards us.
 
     For a body that does not yield: sqrt(2 e x + q^2) - q to be at rest in time, sqrt(2 e x) - q to be
-    faster away, with the brake e and the speed q that `kinds.stranger_of` derives, and the root
+    faster away, with the brake e and the speed q that `body_kinds.stranger_of` derives, and the root
     continued as `braking_speed` does. A robot that is too near to a stranger need not back off: to be
     at rest is enough.
     """

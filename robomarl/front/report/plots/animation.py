@@ -1,4 +1,6 @@
-"""A flight from above that moves: an SVG whose animation the browser plays by itself, without a script."""
+"""Moving picture of a flight from above: an SVG with an animation that the browser plays by itself,
+without a script.
+"""
 
 import html
 from collections.abc import Sequence
@@ -15,7 +17,7 @@ WIDTH_PX = 440
 
 
 class Map(NamedTuple):
-    """Where world x and y [m] are in the picture; y grows downwards there."""
+    """Conversion of world x and y [m] to places in the picture; y grows downwards there."""
 
     centre_m: np.ndarray
     px_per_m: float
@@ -69,7 +71,7 @@ def _fit(points_m: np.ndarray) -> Map:
 
 
 def _grid(view: Map) -> str:
-    """Lines every half metre (or more, on large maps), and what their distance is."""
+    """Draw lines every half metre (or more, on large maps), with their distance as text."""
     step = next(s for s in (0.5, 1.0, 2.0, 5.0, 10.0, 50.0, 1e9) if s * view.px_per_m > 30)
     half = np.array([WIDTH_PX, view.height_px]) / 2 / view.px_per_m
     low, high = np.ceil((view.centre_m - half) / step), np.floor((view.centre_m + half) / step)

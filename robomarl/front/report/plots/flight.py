@@ -1,4 +1,4 @@
-"""Figures of flights: a `FlightLog` -> matplotlib figures. Robots keep their colours through all of them."""
+"""Figures of flights: a `FlightLog` -> matplotlib figures. Robots keep their colours in all figures."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MOST_POINTS = 600
 BEHIND_TEXT = {"facecolor": PAPER, "edgecolor": "none", "alpha": 0.75, "pad": 1}
-"""What keeps a text readable that lies across lines."""
+"""Box that keeps a text across lines readable."""
 
 
 def nearest_m(log: FlightLog) -> np.ndarray:
@@ -161,7 +161,7 @@ def all_distances(flights: Sequence[RecordedFlight]) -> "Figure | None":
 
 
 def goal_errors(log: FlightLog, names: Sequence[str], tolerance_m: float | None = None) -> "Figure":
-    """Each robot's distance to its goal over time; `tolerance_m` is what counts as arrived."""
+    """Draw each robot's distance to its goal over time; a robot within `tolerance_m` has arrived."""
     at = steps_to_draw(log)
     error = np.linalg.norm(log.pos_m - log.goal_m, axis=-1)
     figure, axes = new_chart(440, 280, "distance to the goal [m]", "time [s]", margins=(46, 106, 30, 42))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class TeamMeasurements(NamedTuple):
-    """What a team did in one simulator or on the robots. Parts that were not measured are None."""
+    """Results of a team in one simulator or on the robots. Parts that were not measured are None."""
 
     where: str
     """fast, mujoco, ROS 2, ..."""

@@ -22,7 +22,7 @@ def check_file(file: Path) -> None:
 
 
 def write_sensitivity(points: Mapping[str, Sequence[Mapping[str, Any]]], title: str, file: Path) -> None:
-    """Draw what `robomarl.lab.evaluate.sensitivity` found, as .png or .svg.
+    """Draw the results of `robomarl.lab.evaluate.sensitivity`, as .png or .svg.
 
     Raises:
         UserError: another ending, or the file can't be written.

@@ -1,7 +1,7 @@
-"""The look of all figures, and figures as bytes: matplotlib's object interface, never `pyplot`.
+"""Style of all figures, and figures as bytes: matplotlib's object interface, never `pyplot`.
 
-Figures are drawn at one point per pixel in the light colours. In pages every colour of the palette becomes a
-CSS variable, so that the same figure follows the reader's light or dark theme.
+Figures are drawn at one point per pixel in the light colours. In pages every colour of the palette
+becomes a CSS variable, so that one figure follows the reader's light or dark theme.
 """
 
 import re
@@ -38,7 +38,7 @@ _DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.5)), (0, (6, 1.5, 1.5, 1.5)))
 
 
 def robot_colour(index: int) -> str:
-    """Colour of a robot, the same in every figure."""
+    """Return the colour of a robot, equal in every figure."""
     return COLOURS[f"c{index % NUM_ROBOT_COLOURS}"][0]
 
 
@@ -162,11 +162,11 @@ def to_svg(figure: "Figure") -> bytes:
 
 
 def to_inline_svg(figure: "Figure", title: str, key: str) -> str:
-    """The figure as an `<svg>` element for a page.
+    """Return the figure as an `<svg>` element for a page.
 
     Args:
-        figure: what to draw.
-        title: what a screen reader says.
+        figure: the figure.
+        title: text for a screen reader.
         key: prefix of the element's ids, different for each figure of a page.
     """
     import html
@@ -196,7 +196,7 @@ def _compact(body: str, key: str) -> str:
 
 
 def _short_tag(tag: re.Match) -> str:
-    """A tag with two decimals, and without what the page decides or what does nothing."""
+    """Return a tag with two decimals, without attributes that the page decides or that do nothing."""
     short = re.sub(r"\d+\.\d{2,}", lambda m: f"{float(m[0]):.2f}".rstrip("0").rstrip("."), tag[0])
     short = re.sub(r"; font-family: [^;\"]*|font-family: [^;\"]*; ?", "", short)
     return re.sub(r' transform="rotate\(-0 [^)]*\)"', "", short)

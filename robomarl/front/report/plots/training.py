@@ -32,7 +32,7 @@ class Line(NamedTuple):
     """One line of a learning curve."""
 
     columns: tuple[str, ...]
-    """The first of them that has values is drawn."""
+    """Names of columns; the first one that has values is drawn."""
     label: str
     colour: str
     is_evaluation: bool = False
@@ -181,12 +181,13 @@ def compare_runs_plot(
     """Overlay the learning curves of several run folders.
 
     Args:
-        run_dirs: run folders; each is named by its folder, or by its path where two folders have the same name.
+        run_dirs: run folders; each is named by its folder, or by its path if two folders have equal
+            names.
         file: where to write, `.png` or `.svg`; None only returns the bytes, as SVG.
         x: against agent-steps or against wall time.
 
     Returns:
-        What is written: SVG or PNG.
+        The written content: SVG or PNG.
     """
     names = [folder.resolve().name for folder in run_dirs]
     labels = names if len(set(names)) == len(names) else [str(folder) for folder in run_dirs]

@@ -78,7 +78,7 @@ def transitions_of(config: TrainConfig, data: Dataset, scenario: Any, env: Any, 
 
 
 def scaled_rewards(rows: Transitions) -> Transitions:
-    """Scale rewards so that returns have a standard deviation of 1 and a weight means the equal thing in all tasks."""
+    """Scale rewards so that returns have a standard deviation of 1; a weight then has one meaning everywhere."""
     return rows._replace(reward=rows.reward / (rows.returned.std() + 1e-6))
 
 

@@ -1,4 +1,4 @@
-"""What was learned, as named arrays, and a fresh state that goes on from it."""
+"""Learned arrays by name, and a fresh state that goes on from these."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -14,20 +14,24 @@ from robomarl.lab.train.state import TrainState
 
 
 def weights_of(state: TrainState) -> dict[str, np.ndarray]:
-    """Parameters and statistics of a state as named arrays; what is only a shape (`learned`) was not learned."""
+    """Return parameters and statistics of a state as named arrays; leaves that are only shapes (`learned`) are left
+    out.
+    """
     leaves = jax.tree_util.tree_flatten_with_path(_learned(state))[0]
     there = ((path, leaf) for path, leaf in leaves if not isinstance(leaf, jax.ShapeDtypeStruct))
     return {jax.tree_util.keystr(path): np.asarray(leaf) for path, leaf in there}
 
 
 def with_weights(state: TrainState, weights: Mapping[str, np.ndarray], source: str) -> TrainState:
-    """A fresh state with the parameters and statistics of another run, which errors call `source`.
+    """Return a fresh state with the parameters and statistics of another run, which errors call `source`.
 
-    Its optimizer starts anew, and the statistics of the actor's input stay (`goes_on`). The actor must fit. A critic of
-    another team size does not, and is learned anew. Games that take turns have the same.
+    Its optimizer starts anew, and the statistics of the actor's input stay (`goes_on`). The actor must
+    fit. A critic of another team size does not, and is learned anew. Games that take turns get these
+    weights too.
 
     Raises:
-        UserError: the actor's weights are those of another network or observation; names the first that is off.
+        UserError: the actor's weights are those of another network or observation; names the first that
+            is off.
     """
     leaves, tree = jax.tree_util.tree_flatten_with_path(_learned(state))
     chosen = {}
@@ -54,7 +58,8 @@ def with_weights(state: TrainState, weights: Mapping[str, np.ndarray], source: s
 
 
 def learned(start: Callable[[jax.Array], TrainState], weights: Mapping[str, np.ndarray], source: str) -> TrainState:
-    """What `start` would make of a key, with what was learned in another run; all else in it are shapes.
+    """Return the state that `start` makes of a key, with the learned parts of another run; all other
+    leaves are shapes.
 
     Nothing is compiled for it. Raises as `with_weights`.
     """
@@ -62,7 +67,9 @@ def learned(start: Callable[[jax.Array], TrainState], weights: Mapping[str, np.n
 
 
 def with_pool(state: TrainState) -> TrainState:
-    """Of games: the first snapshot is the team that the run goes on from, not one that knows nothing."""
+    """Return the state; in games its first snapshot becomes the team from which the run goes on, instead of an
+    untrained one.
+    """
     if not state.league:
         return state
     pool = copies(as_team(state.params["actor"], state.obs_stats), len(state.league.games))

@@ -1,7 +1,9 @@
-"""Self-play: MAPPO of one team in games against a league of opponents, one program for the whole batch.
+"""Self-play: MAPPO of one team in games against a league of opponents, one program for the whole
+batch.
 
-While it is taught (`self_play.teach_share`), the learner plays, a teacher says what it would have done, and the actor
-is fitted to that (Ross, Gordon and Bagnell, AISTATS 2011) while the critic learns already; then PPO goes on.
+While it is taught (`self_play.teach_share`), the learner plays, a teacher gives its own action in
+each state, and the actor is fitted to these actions (Ross, Gordon and Bagnell, AISTATS 2011) while
+the critic learns already; then PPO goes on.
 """
 
 from typing import Any
@@ -121,7 +123,9 @@ def teaching_rate(config: TrainConfig, steps: jax.Array) -> jax.Array:
 def collect_games(
     config: TrainConfig, env: AgentsEnv, opponents: Opponents, state: TrainState
 ) -> tuple[TrainState, Rollout, jax.Array]:
-    """T decisions of every game; the rollout is of our robots only. Also [T, B, N, A] what the teacher wanted."""
+    """Play T decisions of every game; the rollout is of our robots only. Also return the teacher's actions [T, B, N,
+    A].
+    """
     key, k_fresh, k_noise = jax.random.split(state.key, 3)
     fresh = jax.vmap(env.reset)(jax.random.split(k_fresh, config.num_envs))
     networks = make_networks(config.network, env.observation, env.action_size)

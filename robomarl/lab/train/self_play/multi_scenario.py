@@ -1,7 +1,9 @@
-"""One actor for several games: in each update every scenario takes its turn, with teams and a field of its own.
+"""One actor for several games: in each update every scenario takes its turn, with teams and a field of
+its own.
 
-What depends on the size of a team is each scenario's own: games, critic, optimizer, opponents. The actor, and the
-statistics of what it sees, go round. So a policy keeps what it can in one game while it learns another.
+Parts that depend on the size of a team belong to each scenario: games, critic, optimizer,
+opponents. The actor, and the statistics of its input, go round. So a policy keeps its skills in one
+game while it learns another.
 """
 
 from collections.abc import Sequence
@@ -17,7 +19,7 @@ from robomarl.lab.train.self_play.league import ActorSnapshot
 from robomarl.lab.train.state import Metrics, TrainState, Update
 
 SHOWN = ("share/", "elo/", "reward", "success", "contact", "explained_variance")
-"""Metrics of the other games that are logged, each with the scenario's name before it."""
+"""Prefixes of the metrics that are logged for further games, each with the scenario's name before it."""
 
 
 def check_alike(games: Sequence[AgentsEnv]) -> None:
@@ -67,7 +69,7 @@ def recipe_of(config: TrainConfig, game: AgentsEnv) -> TrainConfig:
 
 
 def check_teachers(config: TrainConfig, games: Sequence[AgentsEnv]) -> None:
-    """Raises `UserError` where somebody teaches a game that is not trained."""
+    """Raise `UserError` if a teacher is named for a game that is not trained."""
     names = [game.scenario.name for game in games]
     for name in config.self_play.teachers:
         if name not in names:
@@ -80,7 +82,7 @@ def robots_of(games: Sequence[AgentsEnv]) -> int:
 
 
 def hand_over(giver: TrainState, taker: TrainState) -> TrainState:
-    """The taker's state with the actor of the giver, what it knows of its input, and the steps so far."""
+    """Return the taker's state with the giver's actor, the statistics of its input, and the steps so far."""
     return taker._replace(
         params={**taker.params, "actor": giver.params["actor"]},
         obs_stats=giver.obs_stats,

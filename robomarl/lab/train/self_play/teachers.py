@@ -14,7 +14,7 @@ from robomarl.lab.train.self_play.league import ActorSnapshot, as_team, team_tea
 
 
 def teacher_of(config: TrainConfig, env: AgentsEnv) -> ActorSnapshot | None:
-    """The trained team that teaches this game; None where a script or nobody does.
+    """Return the trained team that teaches this game; None if a script teaches or there is no teacher.
 
     Raises:
         UserError: there is no such bundle or run folder, or its network or observation is another.

@@ -1,7 +1,8 @@
-"""A policy of one action that goes on as one of sequences: at first it holds its action for all of them.
+"""A policy of one action that goes on as one of sequences: at first it holds its action for the whole
+sequence.
 
-The weights of the last layer are those of the one action, once for each action of a decision (as Net2Net, Chen et al.,
-ICLR 2016, widens a network without changing its function).
+The weights of the last layer are those of the one action, once for each action of a decision (as
+Net2Net, Chen et al., ICLR 2016, widens a network without changing its function).
 """
 
 from collections.abc import Mapping

@@ -1,9 +1,11 @@
 """Sequences of actions: decisions at a lower rate than actions.
 
-A decision says the next H actions of a robot. They are played one by one at the rate of the scenario, each through the
-rules and the filter, and only then does the policy look again. On a robot a sequence is a memory of the policy
-(`pending`: actions that are still to come; `left`: how many), so that nothing there has to know of it: a memory that
-starts anew, after a gap or a hold, is a new decision. In training it is an environment whose step is H of the other's.
+A decision gives the next H actions of a robot. They are played one by one at the rate of the
+scenario, each through the rules and the filter, and only then does the policy look again. On a
+robot a sequence is a memory of the policy (`pending`: actions that are still to come; `left`: their
+number), so that nothing else there depends on sequences: a memory that starts anew, after a gap or
+a hold, is a new decision. In training it is an environment in which a step is H steps of the
+wrapped one.
 """
 
 import math
@@ -27,13 +29,14 @@ PolicyFn = Callable[[Carry, jax.Array], tuple[Carry, jax.Array]]
 
 @dataclass(frozen=True)
 class SequenceConfig:
-    """What a decision is made of."""
+    """Composition of a decision."""
 
     actions: Count = 1
-    """Actions of a decision, played at the scenario's `policy_hz`; decisions are so much rarer, and agent-steps count
-    decisions."""
+    """Actions of a decision, played at the scenario's `policy_hz`; decisions are rarer by this factor, and
+    agent-steps count decisions.
+    """
     held: bool = False
-    """One action, held for so long, instead of one after the other."""
+    """True if a decision is one action, held for all its periods, instead of one action after another."""
 
     @property
     def outputs(self) -> int:
@@ -52,23 +55,25 @@ class SequenceConfig:
 
     @property
     def memory_names(self) -> tuple[str, ...]:
-        """Of `init_memory`."""
+        """Return the names of the arrays of `init_memory`."""
         return (PENDING, LEFT) if self.actions > 1 else ()
 
     def init_memory(self, size: int, batch: tuple[int, ...] = ()) -> Carry:
-        """Before the first action of `size` elements: nothing is pending, which asks for a decision."""
+        """Return the memory before the first action of `size` elements: nothing is pending, which asks for a
+        decision.
+        """
         if self.actions == 1:
             return ()
         return jnp.zeros((*batch, self.actions - 1, size)), jnp.zeros((*batch, 1))
 
 
 def playing(config: SequenceConfig, decide: PolicyFn) -> PolicyFn:
-    """The function that is asked for each action, (memory and carry, obs) -> (memory and carry, action [..., A]).
+    """Return the function for each action, (memory and carry, obs) -> (memory and carry, action [..., A]).
 
     Args:
-        config: how many actions a decision has; of one it is `decide` itself.
-        decide: (carry, obs [..., O]) -> (carry, decision [..., outputs A]). What it says, and what becomes of its
-            carry, counts only where no action is left.
+        config: number of actions of a decision; with one action the result is `decide` itself.
+        decide: (carry, obs [..., O]) -> (carry, decision [..., outputs A]). Its decision and its next
+            carry count only if no action is left.
     """
     if config.actions == 1:
         return decide
@@ -96,21 +101,21 @@ def _pick(which: jax.Array, new: jax.Array, old: jax.Array) -> jax.Array:
 
 
 class SequenceEnv(Wrapper):
-    """An `AgentsEnv` whose step is a decision: H actions [N, outputs A] and what comes of them.
+    """`AgentsEnv` in which a step is a decision: H actions [N, outputs A] and their results.
 
-    The observation's memory goes on at the rate of actions. Rewards count less the later they come, and what comes
-    after an episode's end does not: the state stays there.
+    The observation's memory goes on at the rate of actions. Rewards count less the later they come, and
+    rewards after an episode's end do not count: the state stays there.
     """
 
     env: AgentsEnv
 
     def __init__(self, env: AgentsEnv, config: SequenceConfig, value_horizon_s: float = math.inf) -> None:
-        """Decisions of so many actions.
+        """Wrap an environment into decisions of several actions.
 
         Args:
-            env: what steps once an action.
-            config: how many a decision has.
-            value_horizon_s: as the recipe's: later rewards count exp(-time / this).
+            env: environment with one step per action.
+            config: number of actions of a decision.
+            value_horizon_s: the recipe's: later rewards count exp(-time / this).
         """
         super().__init__(env)
         self._config = config
@@ -124,21 +129,23 @@ class SequenceEnv(Wrapper):
 
     @property
     def decision_s(self) -> float:
-        """Between two decisions."""
+        """Return the time [s] between two decisions."""
         return self.env.decision_s * self._config.actions
 
     def reset(self, rng: jax.Array, *scenario: Any) -> State:
-        """As the environment's own."""
+        """Reset the wrapped environment."""
         return self.env.reset(rng, *scenario)
 
     def advance(self, world: Any, decision: jax.Array, draws: jax.Array) -> Any:
-        """The world one decision later; draws [N, `num_draws`] are the same for each action."""
+        """Return the world one decision later; the draws [N, `num_draws`] are used for each action."""
         step = partial(self.env.advance, draws=draws)
         rows = jnp.moveaxis(self._config.played(decision), -2, 0)
         return jax.lax.scan(lambda now, action: (step(now, action), None), world, rows)[0]
 
     def step(self, state: State, action: jax.Array) -> State:
-        """One decision of all robots; metrics `reward/` are sums as the reward is, the others those of the end."""
+        """Take one decision of all robots; metrics `reward/` are sums as the reward is, all further metrics those of
+        the end.
+        """
         rows = jnp.moveaxis(self._config.played(action), -2, 0)
         after, (reward, terms) = jax.lax.scan(self._step, state, (rows, self._weight))
         sums = {name: value.sum(0) for name, value in terms.items()}

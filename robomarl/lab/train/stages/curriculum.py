@@ -1,7 +1,9 @@
-"""A curriculum: parameters of the scenario that change while the training goes on, without a new compilation.
+"""A curriculum: parameters of the scenario that change while the training goes on, without a new
+compilation.
 
-What an episode's start draws from is traced: `reset_at` gives the environment a scenario some of whose numbers are
-JAX scalars. Numbers that the program itself depends on (array sizes, rates) can't be part of a curriculum.
+The distributions of an episode's start are traced: `reset_at` gives the environment a scenario in
+which some numbers are JAX scalars. Numbers that the program itself depends on (array sizes, rates)
+can't be part of a curriculum.
 """
 
 import copy
@@ -71,11 +73,11 @@ def lesson_metrics(config: TrainConfig, level: jax.Array) -> dict[str, jax.Array
 
 
 def check_curriculum(config: TrainConfig, env: AgentsEnv) -> None:
-    """Try whether the environment can be reset with every parameter of the curriculum traced.
+    """Check that the environment can be reset with every parameter of the curriculum traced.
 
     Raises:
-        UserError: a parameter does not exist, has another shape or values that a scenario may not have, or decides what
-            is compiled.
+        UserError: a parameter does not exist, has another shape or values that a scenario may not have,
+            or determines the compiled program.
     """
     for lesson in config.curriculum:
         section, _, key = lesson.parameter.partition(".")
@@ -94,7 +96,9 @@ def check_curriculum(config: TrainConfig, env: AgentsEnv) -> None:
 
 
 def _check_values(lesson: Lesson, section: Any, key: str) -> None:
-    """Both ends of the lesson are held to what a scenario file is held to; all between them is then too."""
+    """Check both ends of the lesson by the rules of a scenario file; all values between then satisfy these rules
+    too.
+    """
     hint = get_type_hints(type(section), include_extras=True)[key]
     for value in (lesson.begin, lesson.end):
         try:

@@ -1,14 +1,14 @@
-"""What a recipe with stages says: the runs, in order, and what the bundle is made of.
+"""A recipe with stages: the runs, in order, and the composition of the bundle.
 
 [[stage]]
 name = "polish"                  # of its run folder
 steps = 12_000_000               # agent-steps of this stage
 start = ["aim_first", "aim"]     # stages, bundles or run folders, of several the mean; by default "previous"
-extends = "aim"                  # stage whose keys it takes; by default the one before
-noise.floor_std = 0.04           # all other keys are a recipe's own: what is other in this stage
+extends = "aim"                  # stage that provides its keys; by default the one before
+noise.floor_std = 0.04           # all other keys are a recipe's own: the changes in this stage
 
 [[stage]]
-recipe = "soccer_3v3"            # the stages of another recipe follow; the first of them has this `start`
+recipe = "soccer_3v3"            # the stages of another recipe follow; the first one has this `start`
 """
 
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from robomarl.core.config import Count, UsageError
 from robomarl.lab.train.config import TrainConfig
 
 PREVIOUS, BUNDLE, FILE = "previous", "bundle", "recipe.json"
-"""Where a stage starts by default; the bundle, beside the folders of the stages; the plan, there too."""
+"""Default start of a stage; the bundle, beside the folders of the stages; the file of the plan, there too."""
 Names = str | tuple[str, ...]
 
 
@@ -28,23 +28,23 @@ class StageTable:
     """Keys of a `[[stage]]` that are not those of `TrainConfig`."""
 
     name: str
-    """Of its run folder: letters, digits and underscores."""
+    """Name of its run folder: letters, digits and underscores."""
     steps: Count
     """Agent-steps of this stage. Its schedules end here too, unless it says a `total_steps`."""
     start: Names = PREVIOUS
-    """Stages before it, bundles or run folders whose weights it starts from, of several the mean; "": nothing."""
+    """Earlier stages, bundles or run folders with the weights of its start, of several the mean; "": nothing."""
     extends: str = PREVIOUS
-    """The stage of the same file whose keys it takes; the first one takes those at the top of the file."""
+    """Stage of this file that provides its keys; the first stage takes those at the top of the file."""
 
 
 @dataclass(frozen=True)
 class BundlePlan:
-    """`[bundle]` of a recipe with stages: what is exported after the last one."""
+    """`[bundle]` of a recipe with stages: content of the bundle that is exported after the last stage."""
 
     actor: Names
-    """The stage whose actor decides; of several the mean, with the recipe of the first."""
+    """Stage with the actor that decides; of several stages the mean, with the recipe of the first."""
     experts: tuple[Names, ...] = ()
-    """Stages whose actors decide on the fields where they were trained."""
+    """Stages with actors that decide on the fields where they were trained."""
     team_size: tuple[Count, Count] | None = None
     """Least and largest team; by default exactly that of the scenario."""
 
@@ -56,19 +56,19 @@ class Stage:
     name: str
     config: TrainConfig
     start: tuple[str, ...] = ()
-    """What it starts from; none: from nothing."""
+    """Sources of its start weights; none: it starts from nothing."""
 
 
 @dataclass(frozen=True)
 class StagedTraining:
-    """A training of several stages, as it is kept in its folder."""
+    """A training of several stages, as stored in its folder."""
 
     stages: tuple[Stage, ...]
     seed: int = 0
     seeds: int = 1
     bundle: BundlePlan | None = None
     scenarios: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """Content of the scenario of every stage, by what its recipe calls it."""
+    """Content of the scenario of every stage, by its name in the recipe."""
 
     def stage(self, name: str) -> Stage:
         """The stage of that name; raises `UsageError` if there is none."""
@@ -84,5 +84,5 @@ def listed(names: Names) -> tuple[str, ...]:
 
 
 def is_staged(folder: Path) -> bool:
-    """Whether the folder is of a training with stages."""
+    """Return True if the folder is of a training with stages."""
     return (folder / FILE).is_file()

@@ -44,11 +44,11 @@ class RecipeFile:
     name: str
     """For errors."""
     keys: Keys
-    """What all of its stages have in common."""
+    """Keys that all its stages have in common."""
     tables: list[Keys]
     """The `[[stage]]` tables."""
     is_taken: bool = False
-    """Whether another recipe takes its stages; then it may not take those of others in turn."""
+    """True if another recipe takes its stages; then it may not take stages of further recipes in turn."""
 
 
 def read_stages(recipe: RecipeFile, before: Sequence[Stage]) -> tuple[Stage, ...]:
@@ -87,7 +87,7 @@ def tables_of(data: Keys, file: str) -> list[Keys]:
 
 
 def taken_recipe(recipe: RecipeFile, table: Keys, place: int) -> RecipeFile:
-    """The recipe whose stages a table takes, of which the first has the table's `start`."""
+    """Return the recipe with the stages that a table takes; its first stage has the table's `start`."""
     here = f"{recipe.name}: stage[{place}]"
     if recipe.is_taken or table.keys() - {"recipe", "start"}:
         why = "is of a file whose stages another one takes" if recipe.is_taken else "has other keys than `start`"
@@ -108,7 +108,7 @@ def check_name(said: StageTable, before: Sequence[Stage], file: str) -> None:
 
 
 def start_of(said: StageTable, before: Sequence[Stage], file: str) -> tuple[str, ...]:
-    """What a stage starts from, by name; raises `UserError` where there is no such thing."""
+    """Return the names of a stage's start weights; raise `UserError` if one does not exist."""
     known = [stage.name for stage in before]
     names = tuple(known[-1:]) if said.start == PREVIOUS else listed(said.start)
     for name in names:
@@ -119,7 +119,7 @@ def start_of(said: StageTable, before: Sequence[Stage], file: str) -> tuple[str,
 
 
 def bundle_of(data: Keys, file: str, stages: Sequence[Stage]) -> BundlePlan | None:
-    """What `[bundle]` says, if it is there; raises `UserError` where it is made of what is no stage."""
+    """Return the content of `[bundle]`, if it is there; raise `UserError` if it names something that is no stage."""
     if "bundle" not in data:
         return None
     plan, names = build(BundlePlan, data["bundle"], file, "bundle"), [stage.name for stage in stages]

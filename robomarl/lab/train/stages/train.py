@@ -1,9 +1,9 @@
 """Training through the stages of a recipe, in one folder:
 
     recipe.json   the stages, whole, and the scenarios      STAGE/   the run folder of each
-    bundle/       what was made of them, if the recipe says so
+    bundle/       the bundle made of the stages, if the recipe asks for one
 
-Stages run one after the other, so the newest run folder says where a training that was stopped goes on.
+Stages run one after another, so the newest run folder shows where a stopped training goes on.
 """
 
 import time
@@ -27,7 +27,7 @@ from robomarl.lab.train.stages.versions import renewed
 
 @dataclass(frozen=True)
 class StageEnd:
-    """Where the training of a stage ended."""
+    """End of the training of a stage."""
 
     stage: Stage
     title: str
@@ -39,15 +39,15 @@ class StageEnd:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it has all of its agent-steps."""
+        """Return True if it has all of its agent-steps."""
         return self.rows[0]["finished"] == 1.0
 
 
 def create_staged(out: Path, plan: StagedTraining, options: RunOptions) -> StagedTraining:
-    """Make the folder of a training with stages, and give the plan as it is kept there.
+    """Make the folder of a training with stages, and return the plan as stored there.
 
-    Its scenarios are kept whole, so that a later stage of a resumed training has those of its start; `options.init` is
-    what the first stage starts from.
+    Its scenarios are stored whole, so that a later stage of a resumed training has those of its start;
+    `options.init` is the start of the first stage.
 
     Raises:
         UserError: the folder exists or can't be made, a scenario is wrong, or a stage could not begin.
@@ -75,11 +75,12 @@ def read_staged(out: Path) -> StagedTraining:
 
 
 def train_stages(plan: StagedTraining, options: RunOptions) -> Iterator[StageEnd]:
-    """Train what is left of a plan; gives each stage as it ends, and none after one that was stopped.
+    """Train the rest of a plan; yield each stage as it ends, and none after one that was stopped.
 
     Args:
-        plan: of `create_staged` or `read_staged`.
-        options: `out` is the folder of all; `minutes` are those of all; what belongs to a run is made for each.
+        plan: result of `create_staged` or `read_staged`.
+        options: `out` is the folder of all stages; `minutes` are those of all stages; options of a
+            single run are made for each.
 
     Raises:
         UserError: as `train_run`.
@@ -103,23 +104,24 @@ def train_stages(plan: StagedTraining, options: RunOptions) -> Iterator[StageEnd
 
 
 def scenario_of(plan: StagedTraining, stage: Stage, file: str = FILE) -> Any:
-    """The scenario of a stage, as the folder of all has it, and before there is one as it is now.
+    """Return the scenario of a stage, as stored in the folder of all stages; before it is stored, from its
+    present file.
 
-    `file` names that folder's in errors. Raises `UserError` where it is wrong.
+    `file` names that folder's file in errors. Raises `UserError` if the scenario is wrong.
     """
     name = stage.config.scenario
     return build_scenario(plan.scenarios[name], file) if name in plan.scenarios else load_scenario(name)
 
 
 def options_of(plan: StagedTraining, stage: Stage, options: RunOptions) -> RunOptions:
-    """Options of a stage's run: its folder, and what it starts from."""
+    """Return the options of a stage's run: its folder, and its start."""
     folders = {other.name: str(options.out / other.name) for other in plan.stages}
     init = tuple(folders.get(name, name) for name in stage.start)
     return replace(options, out=options.out / stage.name, init=init)
 
 
 def is_begun(stage: Stage, options: RunOptions) -> bool:
-    """Whether every seed has a run folder of this stage."""
+    """Return True if every seed has a run folder of this stage."""
     own = replace(options, out=options.out / stage.name)
     return all((folder / "config.json").is_file() for folder in own.folders.values())
 

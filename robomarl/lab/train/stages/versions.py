@@ -1,7 +1,8 @@
-"""What recipes of older versions said, in the words of today.
+"""Migration of recipes of older versions.
 
-New in version 2: time constants in seconds (`value_horizon_s`, `credit_s`) take the place of factors per decision
-(`discount`, `gae_lambda`), the scripts of self-play have no default, and stages have no `tries` and no `enough`.
+New in version 2: time constants in seconds (`value_horizon_s`, `credit_s`) take the place of
+factors per decision (`discount`, `gae_lambda`), the scripts of self-play have no default, and
+stages have no `tries` and no `enough`.
 """
 
 import math
@@ -15,7 +16,7 @@ from robomarl.core.hardware.scenario_files import read_scenario
 
 Content = dict[str, Any]
 WORDS = {"discount": ("value_horizon_s", 0.99), "gae_lambda": ("credit_s", 0.95)}
-"""Of each factor per decision the time constant that took its place, and the factor where version 1 says none."""
+"""For each factor per decision the time constant that took its place, and the default of the factor in version 1."""
 SCRIPTS = ["chaser", "keeper"]
 """Scripted teams of a self-play that names none, in files that have such factors."""
 
@@ -32,11 +33,12 @@ def renewed_run(recipe: Mapping[str, Any], period_s: float, file: str) -> Conten
 
 
 def recipe_steps(period_s: Callable[[], float], alone: bool) -> dict[int, Step]:
-    """The steps of recipe files.
+    """Return the migration steps of recipe files.
 
     Args:
-        period_s: time between two decisions of the recipe's scenario, asked for where a file needs it.
-        alone: whether keys that are missing have the default of their version, and not what another file says.
+        period_s: time between two decisions of the recipe's scenario, called if a file needs it.
+        alone: True if missing keys have the default of their version, and not the value of another
+            file.
     """
     return {1: partial(_in_seconds, period_s=period_s, alone=alone)}
 
@@ -51,7 +53,7 @@ def period_of(scenario: str) -> float:
 
 
 def _in_seconds(content: Content, file: str, period_s: Callable[[], float], alone: bool) -> Content:
-    """From version 1 to version 2, at the top of the file and in every stage."""
+    """Migrate from version 1 to version 2, at the top of the file and in every stage."""
     stages = content.get("stage")
     if isinstance(stages, list):
         found = [_table(t, file, period_s, False, f"stage[{i}].") for i, t in enumerate(stages)]
