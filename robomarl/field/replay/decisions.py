@@ -41,7 +41,7 @@ class Again(NamedTuple):
     policy: np.ndarray | None = None
     """[A] the policy's command on the recorded observation, minus the recorded one."""
     command: np.ndarray | None = None
-    """[A] what is sent, minus what was."""
+    """[A] the command that is sent here, minus the recorded one."""
     observation: np.ndarray | None = None
     """[O] made of the recorded messages, minus the recorded one."""
     whole: bool = True
@@ -59,7 +59,7 @@ class Tick(NamedTuple):
 
     @classmethod
     def of(cls, row: np.ndarray, columns: TickColumns) -> "Tick":
-        """From a row of the topic."""
+        """Make a tick of a row of the topic."""
         head = columns.head
         return cls(row, columns, float(row[head["stamp_s"]]), State(int(row[head["state"]])), int(row[head["reason"]]))
 
@@ -74,19 +74,27 @@ class Tick(NamedTuple):
         return int(self.row[self.columns.head["count"]])
 
 
+class RecordedError(Exception):
+    """Raised where the recorded policy raised an exception."""
+
+
 class ShownPolicy:
     """A policy that is shown the recorded observation; keeps the one that was made of the messages."""
 
     def __init__(self, policy: AnyPolicy) -> None:
         """Nothing is shown."""
         self._policy, self.action, self.observation = policy, policy.action, ShownObservation(policy)
+        self.raises = False
+        """The policy raised an exception in the recorded tick."""
 
     def init(self, batch: tuple[int, ...] = ()) -> tuple:
-        """As the policy."""
+        """Return the carry of the policy."""
         return self._policy.init(batch)
 
     def __call__(self, carry: tuple, obs: np.ndarray) -> tuple[tuple, np.ndarray]:
-        """As the policy."""
+        """Return the policy's next carry and action."""
+        if self.raises:
+            raise RecordedError
         return self._policy(carry, obs)
 
 
@@ -97,16 +105,16 @@ class ShownObservation:
         """Nothing is shown."""
         self._observer = policy.observation
         self.shown: np.ndarray | None = None
-        """[O] what the policy sees; None: what is made of the messages."""
+        """[O] observation that the policy sees; None: the one made of the messages."""
         self.made: np.ndarray = np.empty(0)
-        """[O] what was made last."""
+        """[O] observation that was made last."""
 
     def init(self, view: LocalView) -> Memory:
-        """As the policy's own."""
+        """Return the memory of the policy's own observer."""
         return self._observer.init(view)
 
     def observe(self, memory: Memory, view: LocalView) -> tuple[Memory, Array]:
-        """As the policy's own, but shows what is to be shown."""
+        """Observe as the policy's own observer, but return the observation to be shown, if there is one."""
         memory, self.made = self._observer.observe(memory, view)
         return memory, self.made if self.shown is None else self.shown
 
@@ -115,10 +123,10 @@ class RobotReplay:
     """One robot of a recording."""
 
     def __init__(self, settings: PolicySettings, loaded: Loaded) -> None:
-        """In STANDBY; nothing has been heard.
+        """Start in STANDBY; nothing has been received.
 
         Args:
-            settings: of its node.
+            settings: settings of its node.
             loaded: the bundle, as the node loads it.
         """
         inputs = assemble(settings, loaded).inputs
@@ -134,7 +142,7 @@ class RobotReplay:
         self._before: Tick | None = None
         self._whole = True
         self.sensed: tuple = ()
-        """What its task's sensors had told in the last tick."""
+        """Data of its task's sensors in the last tick."""
 
     @property
     def own(self) -> Estimate | None:
@@ -148,14 +156,14 @@ class RobotReplay:
         self._waiting.setdefault(source, deque()).append((value, stamp_s))
 
     def tell(self, what: Goal | Announcement, received_s: float) -> None:
-        """A goal, or what a team-mate announced, with the time when it was recorded."""
+        """Hand over a goal, or a teammate's announcement, with the time when it was recorded."""
         if isinstance(what, Goal):
             self._goals.tell(what, received_s)
         else:
             self._said.append((what, received_s))
 
     def tick(self, tick: Tick) -> Again:
-        """Decide once more what this row says was decided."""
+        """Compute again the decision that this row reports."""
         complete = self._take(tick) and not self._misses(tick)
         self._enter(tick.state, tick.at_s)
         self._whole = self._whole and complete
@@ -164,10 +172,9 @@ class RobotReplay:
             return Again()
         view, sent = self._view(tick), tick.row[tick.columns.command]
         self.sensed = view.sensed
-        if tick.reason >= 0:
+        self._policy.raises = tick.reason == Held.RAISED
+        if tick.reason >= 0 or self._policy.raises:
             return self._decide(view, tick, sent)
-        if tick.reason == Held.FAILED:
-            self._decider.drop()
         last = self._inbox.own, tick.at_s - self._inbox.own_stamp_s
         return Again(command=self._decider.blind(view, last, tick.at_s) - sent, whole=self._whole)
 
@@ -191,7 +198,7 @@ class RobotReplay:
         return tick.count - self._before.count > 1
 
     def _take(self, tick: Tick) -> bool:
-        """Put what was used into the inbox; whether the bag has all of it."""
+        """Put the messages that were used into the inbox, and return True if the bag has them all."""
         self._hear(tick)
         row, complete = tick.row.tolist(), True
         for source, at in tick.columns.sources.items():
@@ -224,7 +231,7 @@ class RobotReplay:
             self._inbox.put_mate(source, value, stamp_s, arrived_s)
 
     def _enter(self, state: State, at_s: float) -> None:
-        """What begins with a state; see `Autopilot`."""
+        """Do the actions at the begin of a state; see `Autopilot`."""
         before = self._before.state if self._before else State.STANDBY
         self._inbox.jumps.in_flight = before in MOVING
         if before == state or state not in MOVING:
@@ -238,7 +245,7 @@ class RobotReplay:
         self._decider.renew(state is State.BLEND)
 
     def _view(self, tick: Tick) -> LocalView:
-        """What the robot knew, with ages and time as it had reckoned them, to the last bit."""
+        """Return the view that the robot had, with the ages and the time that it had computed, to the last bit."""
         columns, row, mates = tick.columns, tick.row, self._inbox.mates
         time_s = float(row[columns.head["time_s"]])
         view = self._inbox.read(Now(tick.at_s, tick.at_s), time_s).view
@@ -249,8 +256,10 @@ class RobotReplay:
         return view._replace(own=view.own._replace(age_s=np.float64(own)), heard=heard)
 
     def _replace_lost(self, tick: Tick) -> None:
-        """From the next tick on a lost mate stands still; a robot that still follows its policy has not noticed that it
-        is lost, unless it is to go on alone."""
+        """Let a lost teammate stand still from the next tick on.
+
+        A robot that still follows its policy has not noticed the loss, unless it is to go on alone.
+        """
         if tick.state in POLICY and self._goes_back:
             return
         silent_s = {name: float(tick.row[tick.columns.sources[name] + 1]) for name in self._inbox.mates}

@@ -2,11 +2,12 @@
 ROS here.
 
 Fail closed. As long as the robot has its own state estimate, the safety filter decides, and brakes
-if a teammate is stale, missing or a stranger. If the robot has lost its own state, or the policy
-fails, it brakes from the motion that the commands it sent must have caused (`blind brake`: needs
-the last estimate and the own commands, nothing else). That is valid for a short time only: then it
-stops, falls silent, and the vehicle does the action of its file under `on_command_loss`. Only an
-operator makes it fly again. `state_machine` has all transitions.
+if a teammate is stale, missing or a stranger. A policy that raises an exception has no command, as
+one that answers NaN: the filter decides, and the robot holds its place. If the robot has lost its own
+state, or the filter raises an exception, it brakes from the motion that the commands it sent must have
+caused (`blind brake`: needs the last estimate and the own commands, nothing else). That is valid for a
+short time only: then it stops, falls silent, and the vehicle does the action of its file under
+`on_command_loss`. Only an operator makes it fly again. `state_machine` has all transitions.
 """
 
 import math
@@ -235,7 +236,11 @@ class Autopilot:
     def _fly(self, reading: InputSnapshot, now: Now) -> Decision:
         result = self._decider.decide(reading.view, now.steady_s, self._wanted(reading.view, now))
         self.pilot_s = self._decider.pilot_s
-        return decision_of(reading, result, Plan(*self._decider.plan))
+        decision = decision_of(reading, result, Plan(*self._decider.plan))
+        if self._decider.error is None:
+            return decision
+        self.error = told(self._decider.error)
+        return decision._replace(reason=Held.RAISED)
 
     def _wanted(self, view: LocalView, now: Now) -> NominalSource:
         """Return the source of the command in this state, before the filter."""
@@ -252,8 +257,6 @@ class Autopilot:
 
     def _blind(self, reading: InputSnapshot, now: Now, reason: Held) -> Decision:
         """Brake without knowing where one is; give up when that has lasted too long."""
-        if reason is Held.FAILED:
-            self._decider.drop()
         last = self._inbox.own, now.stamp_s - self._inbox.own_stamp_s
         return self._hold(reading, reason, self._decider.blind(reading.view, last, now.steady_s))
 

@@ -1,6 +1,7 @@
-"""What a robot does without its policy and filter: brake from a reckoned velocity, and the plan that goes with it.
+"""Behavior of a robot without its policy and filter: it brakes from a predicted velocity, with a
+matching plan.
 
-Needs the vehicle's limits and what was sent, nothing else; in particular it solves nothing.
+Needs the vehicle's limits and the sent commands, nothing else; in particular it solves nothing.
 """
 
 import math
@@ -31,7 +32,9 @@ class Fallback:
         self.max_own_age_s = max(params.safety.delay_s, params.period_s)
         """An estimate that is older is not flown on: the filter's prediction covers the delay, not more."""
         self.plan_after_s = params.safety.delay_s + params.period_s
-        """From an estimate to the state in the plan: when the decision that it led to has been carried out."""
+        """Time [s] from an estimate to the state in the plan: then the decision on that estimate has been carried
+        out.
+        """
         self._params = params
         self._sent: deque[tuple[float, np.ndarray]] = deque(maxlen=HISTORY)
 
@@ -67,6 +70,8 @@ class Fallback:
     def velocity(self, own: Estimate | None, age_s: float, steady_s: float) -> np.ndarray:
         """[3] m/s once all that was sent is carried out: the estimate, and the commands that it had not seen."""
         velocity = np.zeros(3) if own is None else np.array(own.vel_m_s)
+        if not self._sent:  # a policy may raise in the first tick of a flight
+            return velocity
         seen_s = steady_s - age_s - self._params.safety.delay_s
         ends = [time_s for time_s, _ in self._sent][1:] + [steady_s]
         for (begin_s, command), end_s in zip(self._sent, ends, strict=True):
@@ -74,7 +79,7 @@ class Fallback:
         return velocity
 
     def plan(self, own: Estimate | None) -> Plan:
-        """[3] each: a robot that has sent nothing goes on as it is, then brakes."""
+        """Return the plan, [3] each, of a robot that has sent nothing: it keeps its velocity, then brakes."""
         if own is None:
             return Plan(np.zeros(3), np.zeros(3), np.zeros(3))
         pos = own.pos_m + own.vel_m_s * self.plan_after_s

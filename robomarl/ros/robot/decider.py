@@ -52,6 +52,8 @@ class Decider:
         """Observation of the policy in the last decision; None if it was not asked."""
         self.nominal = np.empty(0)
         """[A] the policy's own command in the last decision that it was asked for."""
+        self.error: Exception | None = None
+        """Exception of the policy in the last decision; None if it answered."""
         self.pilot_s = 0.0
         """Time that policy and filter took in the last decision [s]."""
 
@@ -81,7 +83,7 @@ class Decider:
         Raises:
             ValueError: the filter returned a command that is not finite.
         """
-        self.observed, started_s = None, time.perf_counter()
+        self.observed, self.error, started_s = None, None, time.perf_counter()
         carry = self._current(view, steady_s)
         asked = not math.isnan(wanted.policy)
         nominal = wanted.other
@@ -110,18 +112,22 @@ class Decider:
         """
         self.observed = None
         self.lost_s = steady_s if math.isnan(self.lost_s) else self.lost_s
-        if self._carry is None:
+        if (command := self._braked(view, last[1])) is None:
             command = self.fallback.brake(*last, steady_s)
-        else:
-            safety, brake = self.pilot.safety.blind(self._carry.safety, view, np.array(last[1]))
-            self._carry = self._carry._replace(safety=safety)
-            command = self.layout.padded(brake[:3])
         self.fallback.note(steady_s, command)
         return command
 
-    def drop(self) -> None:
-        """Forget the memory, which may hold the cause of a failed decision."""
-        self._carry = None
+    def _braked(self, view: LocalView, age_s: float) -> np.ndarray | None:
+        """Return the filter's brake command [A]; None without memory, or if the filter raises an exception again."""
+        if self._carry is None:
+            return None
+        try:
+            safety, brake = self.pilot.safety.blind(self._carry.safety, view, np.array(age_s))
+        except Exception:  # the memory may be the cause, so the next decision begins with fresh memory
+            self._carry = None
+            return None
+        self._carry = self._carry._replace(safety=safety)
+        return self.layout.padded(brake[:3])
 
     def _current(self, view: LocalView, steady_s: float) -> PilotCarry:
         """The memory that this decision begins with."""
@@ -148,7 +154,10 @@ class Decider:
         return carry._replace(safety=safety)
 
     def _ask(self, carry: PilotCarry, view: LocalView, wanted: NominalSource) -> tuple[PilotCarry, np.ndarray]:
-        carry, self.observed, self.nominal = self.pilot.ask(carry, view)
+        try:
+            carry, self.observed, self.nominal = self.pilot.ask(carry, view)
+        except Exception as error:  # like NaN: no command, and no reason for the filter to lose its memory
+            self.error, self.nominal = error, np.full(self.pilot.policy.action.size, math.nan)
         if wanted.other is None:
             return carry, self.nominal
         count = len(wanted.other)  # what comes after it nobody but a policy says

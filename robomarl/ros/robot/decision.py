@@ -18,11 +18,13 @@ class Held(IntEnum):
     BLIND = -2
     """Own state or goal lost: blind brake."""
     FAILED = -3
-    """The policy or the filter raised an error: blind brake."""
+    """The filter raised an exception: blind brake."""
     SILENT = -4
     """Stopped: nothing is sent, the vehicle looks after itself."""
     LANDED = -5
     """Landed: the motors are commanded to stop."""
+    RAISED = -6
+    """The policy raised an exception, and the filter decided as if the policy had answered NaN."""
 
 
 class Decision(NamedTuple):

@@ -117,7 +117,7 @@ class Health:
         }
         slow, broken = latency.max() > self._period_us, misfits > self._misfits
         stopped = self._state is State.STOP and not self._ordered
-        failed = self._reason in (Held.FAILED, Held.BLIND) or stopped or self._state is State.ESTOP
+        failed = self._reason in (Held.FAILED, Held.RAISED, Held.BLIND) or stopped or self._state is State.ESTOP
         level = ERROR if failed else WARN if problems or slow or broken or news or self._reason > 0 else OK
         self._timings, self._filtered, self._misfits = [], 0, misfits
         said = self._said(list(problems), news)
@@ -140,7 +140,7 @@ class Health:
 
     @staticmethod
     def _change(reason: int, error: str) -> tuple[bool, str]:
-        why = f": {error}" if error and reason == Held.FAILED else ""
+        why = f": {error}" if error and reason in (Held.FAILED, Held.RAISED) else ""
         return reason not in WELL, f"now: {reason_name(reason)}{why}."
 
 

@@ -149,7 +149,7 @@ def test_a_policy_that_fails_brakes_the_robot_and_says_why(robot: Robot):
     robot.tick("odometry", "mate")
     robot.policy.error = RuntimeError("no such kernel")
     decision = robot.tick("odometry", "mate")
-    assert decision.reason == Held.FAILED
+    assert decision.reason == Held.RAISED
     assert decision.command is not None
     assert decision.command[0] < -0.5
     assert robot.autopilot.error.startswith("RuntimeError: no such kernel (")

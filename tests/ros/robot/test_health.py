@@ -49,8 +49,9 @@ def test_the_log_has_a_line_for_each_change_and_none_in_between():
 def test_what_a_failed_policy_raised_is_logged():
     health = made()
     list(health.note(decision(), pilot(), timing()))
-    (line,) = health.note(decision(Held.FAILED), pilot(error="RuntimeError: no such kernel"), timing())
-    assert line == (True, "now: failed: RuntimeError: no such kernel.")
+    for reason in (Held.RAISED, Held.FAILED):
+        (line,) = health.note(decision(reason), pilot(error="RuntimeError: no such kernel"), timing())
+        assert line == (True, f"now: {reason.name.lower()}: RuntimeError: no such kernel.")
 
 
 def test_fallbacks_and_refused_messages_are_counted():
