@@ -3,6 +3,7 @@
 import inspect
 import sysconfig
 import traceback
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
