@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from robomarl.core.domain.halves import simulation_of
 from robomarl.lab.evaluate.pilots import make_pilot
 from robomarl.lab.evaluate.resolve import resolve_policy
+from robomarl.lab.simulation import simulation_of
 
 
 def fly(pilot, sim) -> dict[str, np.ndarray]:

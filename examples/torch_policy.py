@@ -7,9 +7,9 @@ import torch
 from fly_bundle import fly
 from torch import nn
 
-from robomarl.core.domain.halves import simulation_of
 from robomarl.lab.evaluate.pilots import make_pilot
 from robomarl.lab.evaluate.resolve import resolve_policy
+from robomarl.lab.simulation import simulation_of
 
 
 class TorchPolicy:

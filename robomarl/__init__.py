@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from robomarl.core.domain.base import Domain as Domain
     from robomarl.core.domain.onboard import Command as Command
     from robomarl.core.domain.onboard import Onboard as Onboard
-    from robomarl.core.domain.simulation import Simulation as Simulation
     from robomarl.core.filter.filter import SafetyFilter as SafetyFilter
     from robomarl.core.filter.params import SafetyParams as SafetyParams
     from robomarl.core.hardware.fleet import load_fleet as load_fleet
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from robomarl.core.view import blank_view as blank_view
     from robomarl.lab.sim.env import make_env as make_env
     from robomarl.lab.sim.scenario import load_scenario as load_scenario
+    from robomarl.lab.simulation import Simulation as Simulation
 
 __version__ = "0.1.0"
 
@@ -39,7 +39,7 @@ _MODULES = {
     "core.config": ("UserError",),
     "core.domain.base": ("Domain",),
     "core.domain.onboard": ("Command", "Onboard"),
-    "core.domain.simulation": ("Simulation",),
+    "lab.simulation": ("Simulation",),
     "core.hardware.fleet": ("load_fleet",),
     "core.hardware.vehicle": ("load_any_vehicle",),
     "core.bundle.pilot": ("Pilot", "load_pilot"),

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import tyro
 
-from robomarl.core.domain.halves import simulation_of
 from robomarl.core.geometry import norm
 from robomarl.core.goals.rest import RestDistances, rest_distances
 from robomarl.domains.flight.lab.places import GoalConfig, StartConfig
@@ -23,6 +22,7 @@ from robomarl.lab.evaluate.pilots import make_pilot
 from robomarl.lab.evaluate.resolve import resolve_policy
 from robomarl.lab.sim.filter_params import safety_params
 from robomarl.lab.sim.scenario import load_scenario
+from robomarl.lab.simulation import simulation_of
 
 LIMIT_S = 20.0
 ACROSS_M, HEIGHT_M = 2.0, 1.3
@@ -103,7 +103,7 @@ class ArrivalScore:
         """Take the scenario."""
         score = simulation_of(scenario).evaluation.score
         assert score is not None, "no game"
-        self.score = score(scenario, config)
+        self.score = score(scenario, config.hover_s)
         self.here: list[np.ndarray] = []
         self._count, self._success = self.score.count, scenario.success
         self._last_step = scenario.max_steps

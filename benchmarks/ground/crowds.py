@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robomarl.core.domain.halves import simulation_of
 from robomarl.core.geometry import norm
 from robomarl.lab.evaluate.intervals import wilson
 from robomarl.lab.evaluate.pilots import make_pilot
 from robomarl.lab.evaluate.resolve import resolve_policy
+from robomarl.lab.simulation import simulation_of
 
 
 class Drives(NamedTuple):

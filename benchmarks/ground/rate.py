@@ -22,8 +22,8 @@ def rate(scenario: Any, mode: str, batch: int = BATCH) -> float:
     """
     import jax
 
-    from robomarl.core.domain.halves import simulation_of
     from robomarl.lab.sim.engines.batch_last import to_last, vmap_last
+    from robomarl.lab.simulation import simulation_of
 
     inner = round(scenario.reward_step_s * scenario.rates.policy_hz)
     env = simulation_of(scenario).env(scenario, "fast", None, mode, None)

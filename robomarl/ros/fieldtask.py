@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from robomarl.core.domain.base import of_kind
 from robomarl.core.domain.onboard import LazyImport
 from robomarl.core.domain.registry import onboard_of
 from robomarl.core.hardware.field import scenario_content
@@ -105,7 +106,7 @@ PLAIN = FieldTask()
 def field_task(content: Mapping[str, Any], seat: Seat = Seat()) -> FieldTask:  # noqa: B008
     """The task of a scenario, for one robot; `PLAIN` if it senses nothing."""
     make = onboard_of(content).field_task
-    return PLAIN if make is None else make(content, seat)
+    return PLAIN if make is None else of_kind(make(content, seat), FieldTask, "What a domain's field_task returns")
 
 
 def task_name(scenario: str) -> str:

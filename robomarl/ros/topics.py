@@ -7,6 +7,7 @@ simulator's are in `BASE/sim`, where BASE is the team's namespace (empty unless 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from robomarl.core.domain.base import of_kind
 from robomarl.core.domain.registry import onboard_of
 from robomarl.ros.robot.command_layout import FLYING
 
@@ -156,7 +157,8 @@ class NodeGraph:
 
 def graph_of(task: str) -> NodeGraph:
     """Return the node graph of the task's domain; the usual one if no task is named."""
-    return onboard_of({"task": task}).graph() or NodeGraph()
+    found = onboard_of({"task": task}).graph()
+    return NodeGraph() if found is None else of_kind(found, NodeGraph, "What a domain's graph returns")
 
 
 COMMANDED = ("acceleration.x", "acceleration.y", "acceleration.z", "rate.x", "rate.y", "yaw_rate")

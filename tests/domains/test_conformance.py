@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from robomarl.core.config import to_dict
-from robomarl.core.domain.halves import simulation_of
 from robomarl.core.domain.registry import domain_of_task, domains, load_features
 from robomarl.core.features import FEATURES
 from robomarl.core.filter.params import SafetyParams
@@ -16,6 +15,7 @@ from robomarl.lab.sim.check import CheckConfig, check_engines, table
 from robomarl.lab.sim.env import make_env
 from robomarl.lab.sim.filter_params import safety_params
 from robomarl.lab.sim.scenario import load_scenario
+from robomarl.lab.simulation import simulation_of
 from robomarl.ros.fieldtask import Seat, field_task
 from robomarl.ros.io.messages import empty_snapshot
 from tests.core.bundle.test_runtime import perturbed

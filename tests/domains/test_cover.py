@@ -15,7 +15,6 @@ import pytest
 from PIL import Image
 
 from robomarl.core.config import to_dict
-from robomarl.core.domain.halves import simulation_of
 from robomarl.core.domain.registry import domain_named
 from robomarl.core.features import FEATURES
 from robomarl.front.cli import main
@@ -23,6 +22,7 @@ from robomarl.lab.evaluate.model_episodes import simulation_of_model
 from robomarl.lab.sim.check import CheckConfig, check_engines, table
 from robomarl.lab.sim.env import make_env
 from robomarl.lab.sim.scenario import load_scenario
+from robomarl.lab.simulation import simulation_of
 from robomarl.ros.fieldtask import Seat, field_task
 from robomarl.ros.io.messages import empty_snapshot
 from tests.core.bundle.test_runtime import perturbed

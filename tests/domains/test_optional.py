@@ -7,13 +7,14 @@ from types import SimpleNamespace
 import pytest
 
 from robomarl.core.config import UserError
-from robomarl.core.domain.halves import needed
 from robomarl.core.domain.registry import domain_named
+from robomarl.core.domain.scenario import needed
 from robomarl.front.cli import prove, prove_worst
 from robomarl.lab.evaluate.evaluate import evaluate
 from robomarl.lab.evaluate.evaluation import EvalConfig
 from robomarl.lab.plants.plants import known_names
 from robomarl.lab.sim.scenario import load_scenario
+from robomarl.lab.simulation import simulation_named
 
 
 def test_a_game_has_no_episodes_of_one_policy():
@@ -31,7 +32,7 @@ def test_vehicles_that_nobody_can_measure_are_named(monkeypatch: pytest.MonkeyPa
     domain = domain_named("soccer")
     scenario = load_scenario("soccer_1v1")
     assert "delay_s" in known_names(scenario)
-    monkeypatch.setitem(domain.__dict__, "simulation", replace(domain.simulation, measured=None))
+    monkeypatch.setitem(domain.__dict__, "simulation", replace(simulation_named("soccer"), measured=None))
     with pytest.raises(UserError, match=r"has no plant on which its vehicle could be measured; name another scenario"):
         known_names(scenario)
 

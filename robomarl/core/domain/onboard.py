@@ -1,38 +1,63 @@
-"""`Onboard`: what generic code on robots and beside them has to know of a domain. Numbers and names only, no ROS.
+"""`Onboard`: a domain's data for generic code on robots and beside them. Numbers and names only, no ROS.
 
-What needs more than that (nodes, messages, reports) is named by `LazyImport`, and imported when it is called.
+Members that need more than that (nodes, messages, reports) are named by `Later`, and imported when
+they are called.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-Content = Mapping[str, Any]
-"""What a scenario file says, as the contract of a bundle has it too."""
+from robomarl.core.types import Array, Figures, FilterResult
+from robomarl.core.view import LocalView
+
+if TYPE_CHECKING:
+    from robomarl.core.filter.filter import SafetyFilter
+    from robomarl.core.filter.give_way import GiveWay
+    from robomarl.core.filter.params import SafetyParams
+    from robomarl.core.hardware.fleet import Fleet
+    from robomarl.core.hardware.vehicle import AnyVehicle
+
+Content = Mapping[str, object]
+"""Content of a scenario file, also stored in the contract of a bundle."""
+R = TypeVar("R")
+"""Result of a function."""
+M = TypeVar("M")
+"""The memory of a filter."""
 
 
 @dataclass(frozen=True)
-class LazyImport:
+class LazyImport(Generic[R]):
     """A function by the name `module:FUNCTION`, imported when it is first called."""
 
     name: str
 
     @cached_property
-    def function(self) -> Callable[..., Any]:
+    def function(self) -> Callable[..., R]:
         """The function itself; raises `ImportError` where something that it needs is not installed."""
         module, _, attribute = self.name.partition(":")
         return getattr(import_module(module), attribute)
 
-    def __call__(self, *args: Any, **named: Any) -> Any:
+    def __call__(self, *args: object, **named: object) -> R:
         """Call it."""
         return self.function(*args, **named)
 
 
-def as_it_is(decide: Callable[..., Any], *given: Any) -> Any:
-    """What a filter for acceleration and yaw rate decides, for commands that are just that."""
-    return decide(*given)
+class Around(Protocol):
+    """How commands of one kind go through a filter for acceleration and yaw rate, in numpy and JAX alike."""
+
+    def __call__(
+        self, decide: Callable[..., tuple[M, FilterResult]], memory: M, view: LocalView, command: Array, /
+    ) -> tuple[M, FilterResult]:
+        """(filter for acceleration and yaw rate, its memory, view, command [..., A]) -> (next memory, result)."""
+        ...
+
+
+def as_it_is(decide: Callable[..., tuple[M, FilterResult]], memory: M, *given: object) -> tuple[M, FilterResult]:
+    """Return the decision of a filter for acceleration and yaw rate, for commands of exactly these elements."""
+    return decide(memory, *given)
 
 
 @dataclass(frozen=True)
@@ -41,12 +66,12 @@ class Command:
 
     elements: tuple[str, ...]
     """Their names, in order, accelerations first."""
-    filter: LazyImport
-    """(params, mode, ...) -> the filter for commands of this kind; as `SafetyFilter`."""
-    around: Callable[..., Any] | None = as_it_is
-    """(filter for acceleration and yaw rate, memory, view, command) -> (memory, result) for commands of this kind, in
-    numpy and JAX alike: for training and for the graph that holds the filter too; None: `filter` needs more than that,
-    there is no such graph, and the domain's environment has a filter of its own."""
+    filter: "LazyImport[SafetyFilter]"
+    """(params, mode) -> the filter for commands of this kind."""
+    around: Around | None = as_it_is
+    """How they go through a filter for acceleration and yaw rate, in training and in the graph that holds the filter
+    too; None: `filter` needs more than that, there is no such graph, and the domain's environment has a filter of its
+    own."""
     further: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
     """Unit, and frames that they may be in, of elements that only this kind has, by name."""
 
@@ -59,15 +84,32 @@ class Node:
     """Console script of the package."""
     module: str
     name: str
-    """Of the node, in the team's namespace."""
+    """Name of the node, in the team's namespace."""
     settings: type
     """The dataclass of its parameters."""
-    values: dict[str, Any]
-    """What they are, besides `team`, `base` and `sim`."""
+    values: Mapping[str, object]
+    """Values of the parameters, besides `team`, `base` and `sim`."""
 
 
-def nothing(*args: Any) -> None:
-    """What a domain does that has nothing to do, or nothing to check."""
+class OperatorSide(Protocol):
+    """The operator's side of the nodes that a domain runs besides those of its robots."""
+
+    @property
+    def clients(self) -> Sequence["ServiceClient"]:
+        """Clients of the services that have to be there before anything begins."""
+        ...
+
+
+class ServiceClient(Protocol):
+    """A client of a ROS service."""
+
+    def service_is_ready(self) -> bool:
+        """Return True if a node offers the service."""
+        ...
+
+
+def nothing(*args: object) -> None:
+    """Do nothing; default of a domain that has nothing to do or to check."""
 
 
 @dataclass(frozen=True)
@@ -75,42 +117,52 @@ class Onboard:
     """The half of a domain that robots and their operator import."""
 
     commands: tuple[Command, ...]
-    """What its robots may be commanded by."""
+    """Kinds of commands that its robots accept."""
     features: tuple[str, ...] = ()
     """Modules that register features of `robomarl.features` when they are imported."""
-    field_task: Callable[[Content, Any], Any] | None = None
-    """(scenario, `Seat`) -> `robomarl.ros.fieldtask.FieldTask`; None: robots sense nothing but themselves."""
+    field_task: Callable[..., object] | None = None
+    """(scenario, `robomarl.ros.fieldtask.Seat`) -> `robomarl.ros.fieldtask.FieldTask`; None: robots sense nothing but
+    themselves."""
     check_robot: Callable[[Content, str, int], None] = nothing
-    """(scenario, vehicle, robots in the team): raises `UserError` where they can't do what a bundle was trained for."""
-    rules: Callable[[Any], Any] = nothing
-    """(`SafetyParams`) -> `robomarl.core.filter.give_way.GiveWay`, which breaks deadlocks before the filter; None:
-    none."""
-    limits: Callable[[Any, Any, tuple[float, float]], Any] = lambda params, vehicle, pitch_m: params
-    """(`SafetyParams` of the robot, vehicle, length and width of the pitch [m] or zeros) -> them, for the place."""
+    """(scenario, vehicle, robots in the team): raises `UserError` if the robots can't do the task of the
+    bundle's training.
+    """
+    rules: "Callable[[SafetyParams], GiveWay | None]" = nothing
+    """Parameters of the filter -> the rules that break deadlocks before it; None: none."""
+    limits: "Callable[[SafetyParams, AnyVehicle, tuple[float, float]], SafetyParams]" = (
+        lambda params, vehicle, pitch_m: params
+    )
+    """(parameters of the robot's filter, vehicle, length and width of the pitch [m] or zeros) -> them, for the
+    place."""
     is_game: bool = False
-    """Two teams play each other: a fleet of it has two."""
-    check_fleet: Callable[[Any, Content], None] = nothing
-    """(fleet, scenario): raises `UserError` where the fleet is not what the scenario is for."""
-    check_order: Callable[[Any], None] = nothing
-    """(fleet): the same with the simulator's reader, before the command line flashes or starts anything."""
-    seat: Callable[[Content], dict[str, Any]] = lambda content: {}
+    """True if two teams play each other; a fleet of this domain then has two teams."""
+    check_fleet: "Callable[[Fleet, Content], None]" = nothing
+    """(fleet, scenario): raises `UserError` if the fleet does not fit the scenario."""
+    check_order: "Callable[[Fleet], None]" = nothing
+    """(fleet): checks like `check_fleet`, with the simulator's reader, before the command line flashes or
+    starts anything.
+    """
+    seat: Callable[[Content], Mapping[str, object]] = lambda content: {}
     """Parameters of a policy node that say where it plays, besides its team and index."""
-    graph: Callable[[], Any] = nothing
+    graph: Callable[[], object] = nothing
     """() -> `robomarl.ros.topics.NodeGraph`, its topics; None: the usual ones."""
-    rights: Callable[[Any], dict[str, Any]] = lambda team: {}
-    """(`robomarl.ros.enclaves.rights.TeamRights`) -> `Rights` of its further nodes by name, and under the
-    operator's name what the operator has besides."""
+    rights: Callable[..., Mapping[str, object]] = lambda team: {}
+    """(`robomarl.ros.enclaves.rights.TeamRights`) -> `Rights` of its further nodes by name; the operator's
+    name has the operator's additional rights.
+    """
     sim_node: tuple[str, str] = ("model_node", "robomarl.field.simulated.model_node")
     """Console script and module of the simulator's node."""
     peers: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """The same by adapter: simulators whose vehicles are spoken to as real ones are."""
-    adapters: Mapping[str, Callable[[Any, Any], Node]] = field(default_factory=dict)
-    """By name, what stands between its robots' commands and vehicles that only they have: (fleet, `PlanOptions`) ->
-    one node for all."""
-    nodes: Callable[[Any, Any], list[Node]] = lambda fleet, options: []
-    """(fleet, `PlanOptions`) -> what runs besides."""
-    console: Callable[[Any, str], Any] = nothing
-    """(node, namespace) -> the operator's side of what runs besides: its `clients` are services that have to be there
-    before anything begins; None: there is none."""
-    rehearse: Callable[[Any, Any], dict[str, Any] | None] = LazyImport("robomarl.front.cli.flights:rehearse")
+    """Console script and module by adapter: simulators with vehicles that nodes talk to as to real ones."""
+    adapters: Mapping[str, Callable[..., Node]] = field(default_factory=dict)
+    """Nodes between the robots' commands and vehicles that only this domain has, by the adapter's name:
+    (fleet, `PlanOptions`) -> one node for all.
+    """
+    nodes: Callable[..., list[Node]] = lambda fleet, options: []
+    """(fleet, `PlanOptions`) -> further nodes of the fleet."""
+    console: Callable[..., OperatorSide | None] = nothing
+    """(node, namespace) -> the operator's interface to the further nodes: its `clients` are services that
+    have to be there before anything begins; None: there is none.
+    """
+    rehearse: Callable[..., Figures | None] = LazyImport("robomarl.front.cli.flights:rehearse")
     """(fleet, arguments of `robomarl up`) -> figures; None: the nodes are left to the operator."""

@@ -1,19 +1,24 @@
-"""The registry of domains: those that ship and those of other packages come through the same entry points.
+"""Registry of domains. All domains, those of robomarl and those of other packages, come through entry points.
 
-A package that can't be imported takes nothing else with it: `domains` leaves it out, and what asks for it by name, or
-for a task or feature that might be its own, gets the sentence of `broken`.
+A package that can't be imported does not affect others: `domains` leaves it out, and a caller that
+asks for it by name, or for a task or feature that might be its own, gets the sentence of `broken`.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
 
 from robomarl.core.config import UserError
 from robomarl.core.domain.base import Domain
-from robomarl.core.domain.onboard import Command, Onboard
+from robomarl.core.domain.onboard import Command, Content, Onboard
 from robomarl.core.features import FEATURES
+
+if TYPE_CHECKING:
+    from robomarl.core.filter.filter import SafetyFilter
+    from robomarl.core.filter.model.constants import Mode
+    from robomarl.core.filter.params import SafetyParams
 
 GROUP = "robomarl.domains"
 """Entry points: `NAME = "module:DOMAIN"`."""
@@ -47,7 +52,7 @@ def broken() -> Mapping[str, str]:
 
 
 def _domain(point: EntryPoint) -> Domain | str:
-    """What an entry point names, or a sentence that says why that is no domain."""
+    """Return the domain that an entry point names, or a sentence with the reason why it is no domain."""
     try:
         domain = point.load()
     except Exception as error:  # whatever another package's module raises
@@ -58,13 +63,13 @@ def _domain(point: EntryPoint) -> Domain | str:
 
 
 def unusable(point: EntryPoint, error: Exception) -> str:
-    """Why an entry point can't be loaded and what mends it, as the end of a sentence."""
+    """Return the reason why an entry point can't be loaded, and the fix, as the end of a sentence."""
     package = point.dist.name if point.dist else point.module
     told = (str(error).splitlines() or [type(error).__name__])[0]
     return f"{point.value} can't be imported ({told}); repair or uninstall the package {package}."
 
 
-def domain_of(content: Mapping[str, Any]) -> Domain:
+def domain_of(content: Content) -> Domain:
     """The domain of a scenario, by the keys of its file: `domain` where it is said, else by `task`.
 
     Raises:
@@ -75,77 +80,119 @@ def domain_of(content: Mapping[str, Any]) -> Domain:
     return domain_of_task(content.get("task", ""))
 
 
-def domain_of_task(task: str) -> Domain:
+def domain_of_task(task: object) -> Domain:
     """The domain with that task; raises `UserError` where there is none, or where two claim it."""
     owners = [name for name, domain in domains().items() if task in domain.tasks]
     if len(owners) > 1:
         raise UserError(f"task = {task!r} belongs to two domains, {owners[0]} and {owners[1]}; uninstall one.")
     if owners:
         return domains()[owners[0]]
-    if entry_points(group=TASKS, name=task):
+    if _is_task(task):
         return domain_named(DEFAULT)
     known = ", ".join(sorted(task for domain in domains().values() for task in domain.tasks))
     said = f"task = {task!r} is not known; allowed: {known}, or one that an installed package adds."
     raise UserError(" ".join([said, *broken().values()]))
 
 
-def domain_named(name: str) -> Domain:
+def _is_task(task: object) -> bool:
+    """True if a package adds this task to the domain `DEFAULT`."""
+    return bool(_task_points(task))
+
+
+def _task_points(task: object) -> list[EntryPoint]:
+    return list(entry_points(group=TASKS, name=task)) if isinstance(task, str) and task else []
+
+
+def domain_named(name: object) -> Domain:
     """The domain of that name; raises `UserError` where there is none."""
-    if name in broken():
+    if isinstance(name, str) and name in broken():
         raise UserError(broken()[name])
-    if name not in domains():
+    if not isinstance(name, str) or name not in domains():
         raise UserError(f"domain = {name!r} is not installed; allowed: {', '.join(sorted(domains()))}.")
     return domains()[name]
 
 
-def onboard_of(content: Mapping[str, Any]) -> Onboard:
-    """What robots and their operator have to know of a scenario's domain.
+def onboard_of(content: Content) -> Onboard:
+    """Return the half of a scenario's domain that robots and their operator import.
 
-    A task that no domain here has is one of another package, which only training needs: a flying team's.
+    A task of no installed domain belongs to a flying team of another package, which only training
+    needs.
 
     Raises:
-        UserError: the content says a `domain` that is not installed; or no domain here has its task, and one that
-            can't be imported may be the one.
+        UserError: the content says a `domain` that is not installed; or no domain here has its task,
+            and one that can't be imported may be the one.
     """
     tasks = {task for domain in domains().values() for task in domain.tasks}
     if "domain" in content or content.get("task") in tasks:
         return domain_of(content).onboard
-    if content.get("task") and broken() and not entry_points(group=TASKS, name=content["task"]):
-        raise UserError(" ".join([f"task = {content['task']!r} may be of what is broken here.", *broken().values()]))
+    task = content.get("task")
+    if task and broken() and not _is_task(task):
+        raise UserError(" ".join([f"task = {task!r} may be of what is broken here.", *broken().values()]))
     return domain_named(DEFAULT).onboard
 
 
-def halves(half: str) -> Iterator[Any]:
-    """The halves of that name, `onboard` or `simulation`, of every domain that has all that it needs."""
-    for domain in domains().values():
-        try:
-            yield getattr(domain, half)
-        except UserError:
-            continue  # what needs this domain asks it by name, and is told
+def domain_for(content: Content, file: str) -> Domain:
+    """The domain of a scenario, by the keys of its file.
+
+    Raises:
+        UserError: no domain has its task; names the file.
+    """
+    if not isinstance(content.get("task", None), str):  # the scenario's own check says what is missing
+        return domain_named(DEFAULT)
+    try:
+        return domain_of(content)
+    except UserError as error:
+        raise UserError(f"{file}: {error}") from None
 
 
 def commands() -> list[Command]:
-    """Every kind of command; domains may share one."""
-    return [command for onboard in halves("onboard") for command in onboard.commands]
+    """Every kind of command of domains that have all that they need; domains may share one."""
+    return [command for onboard in _onboards() for command in onboard.commands]
 
 
-def command_of(action: Any) -> Command:
-    """The kind of command of an `ActionSpec`; for one that no domain has, that of flying robots."""
+def _onboards() -> Iterator[Onboard]:
+    for domain in domains().values():
+        try:
+            yield domain.onboard
+        except UserError:
+            continue  # the error is for a caller that asks for this domain by its name
+
+
+class HasName(Protocol):
+    """An element of a command."""
+
+    @property
+    def name(self) -> str:
+        """Its name, as in `Command.elements`."""
+        ...
+
+
+class HasFields(Protocol):
+    """Structural type of an `ActionSpec`, because its module needs this one."""
+
+    @property
+    def fields(self) -> Sequence[HasName]:
+        """The elements in order."""
+        ...
+
+
+def command_of(action: HasFields) -> Command:
+    """The kind of command of an action; for one that no domain has, that of flying robots."""
     names = {field.name for field in action.fields}
     kind = next((kind for kind in commands() if set(kind.elements) == names), None)
     return kind or domain_named(DEFAULT).onboard.commands[0]
 
 
-def filter_for(action: Any, params: Any, mode: str = "qp", **more: Any) -> Any:
-    """The filter for commands of this kind; see `command_of`.
+def filter_for(action: HasFields, params: "SafetyParams", mode: "Mode" = "qp") -> "SafetyFilter":
+    """Return the filter for commands of this kind; see `command_of`.
 
     Args:
-        action: `ActionSpec`, what is commanded.
+        action: `ActionSpec` of the commands.
         params: `SafetyParams`.
-        mode: as of `SafetyFilter`.
-        more: what else that takes.
+        mode: as in `SafetyFilter`.
+        more: further arguments of the filter.
     """
-    return command_of(action).filter(params, mode, **more)
+    return command_of(action).filter(params, mode)
 
 
 @cache
@@ -155,21 +202,22 @@ def load_features() -> None:
         _import_features(domain)
 
 
-def find_features(names: Iterable[str], content: Mapping[str, Any] | None = None) -> str:
-    """Import what registers these features, and no more than that; nothing where all are registered.
+def find_features(names: Iterable[str], content: Content | None = None) -> str:
+    """Import the modules that register these features, and no more; nothing if all are registered.
 
-    Looked at are, until nothing is missing: the entry points `robomarl.features` of these names, the domain of the
-    scenario, the module of its task if that is one of `robomarl.tasks`, and last of all every other domain.
+    Looked at are, until nothing is missing: the entry points `robomarl.features` of these names, the
+    domain of the scenario, the module of its task if that is one of `robomarl.tasks`, and last of all
+    every other domain.
 
     Args:
-        names: of features.
-        content: the keys of the scenario that they were trained for, where it is known.
+        names: names of features.
+        content: the keys of the scenario that they were trained for, if it is known.
 
     Returns:
-        Why some are still missing, where a reason is known: sentences.
+        Sentences with the known reasons why features are still missing; empty if there are none.
     """
     wanted, content = set(names), content or {}
-    task = [point for point in entry_points(group=TASKS, name=content.get("task", "")) if content.get("task")]
+    task = _task_points(content.get("task"))
     named = [point for name in sorted(wanted) for point in entry_points(group=FEATURES_GROUP, name=name)]
     known = [domain for domain in domains().values() if content.get("task") in domain.tasks]
     steps: list[Callable[[], str]] = [partial(_import_point, point) for point in named if point.name not in FEATURES]

@@ -1,9 +1,10 @@
-"""The gap between a recording and the simulator: the same starts and the same commands, and what comes of them.
+"""Gap between a recording and the simulator: equal starts and equal commands, and the difference of
+the results.
 
-Recorded flights are cut into legs. Each is flown again from its recorded state, with the commands that were sent:
-by the vehicle as its file has it, and by `DRAWS` vehicles as the scenario's `randomize` draws them, whose starts are
-off by as much as the estimates may be. Where the recording leaves what all of these do, training has seen nothing
-like it: there they part.
+Recorded flights are cut into legs. Each is flown again from its recorded state, with the commands
+that were sent: by the vehicle as its file has it, and by `DRAWS` vehicles as the scenario's
+`randomize` draws them, from starts that are off by as much as the estimates may be. The recording
+diverges where it leaves the range of all these flights: training has seen nothing like it.
 """
 
 from collections.abc import Sequence
@@ -12,14 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from robomarl.core.domain.halves import field_of, needed
+from robomarl.core.domain.scenario import needed
 from robomarl.field.identify.legs import ELEMENTS, UNITS, Legs, elements
 from robomarl.field.track import RobotTrack, even_parts, in_force
+from robomarl.field.work import field_of
 
 DRAWS = 24
 HORIZON_S = 2.0
 BEYOND = 0.25
-"""So much of the draws' own spread beyond them still counts as within: there are only `DRAWS`."""
+"""Share of the draws' own spread beyond them that still counts as within, because there are only `DRAWS`."""
 SETTLE_S = 0.2
 """How the rotors turned at the start of a leg is not recorded: attitudes and rates are compared from here on."""
 MOST_LEGS = 60
@@ -28,7 +30,7 @@ MOST_LEGS = 60
 
 @dataclass(frozen=True)
 class Gap:
-    """What was found. L legs, T times, E `ELEMENTS`."""
+    """Result of the comparison. L legs, T times, E `ELEMENTS`."""
 
     time_s: np.ndarray
     """[T] since the start of a leg."""
@@ -52,12 +54,12 @@ class Gap:
 
 
 def measure_gap(scenario: Any, tracks: Sequence[RobotTrack], seed: int = 0) -> Gap | None:
-    """Fly the legs of tracks again; None where no track is as long as one leg.
+    """Fly the legs of tracks again; None if no track is as long as one leg.
 
     Args:
-        scenario: what was flown.
-        tracks: recorded.
-        seed: of the draws.
+        scenario: scenario that was flown.
+        tracks: recorded tracks.
+        seed: seed of the draws.
 
     Raises:
         UserError: the scenario's kind of team can't be flown again.
@@ -92,7 +94,9 @@ def _outside(scenario: Any, recorded: np.ndarray, drawn: np.ndarray) -> np.ndarr
 
 
 def estimate_bound(scenario: Any) -> np.ndarray:
-    """[E] what estimates may be off, as the scenario says; attitudes and rates by what a millisecond does to them."""
+    """Return the error bounds [E] of the scenario's estimates; for attitudes and rates, their change in a
+    millisecond.
+    """
     most = scenario.randomize.noise_scale[1]
     pos, vel = scenario.sensing.position_noise_m * most, scenario.sensing.velocity_noise_m_s * most
     return np.array([pos] * 3 + [vel] * 3 + [0.01] * 2 + [0.05] * 3)
@@ -105,7 +109,7 @@ def _cut(track: RobotTrack, steps: int) -> list[tuple[RobotTrack, str]]:
 
 
 def _legs(scenario: Any, cut: Sequence[tuple[RobotTrack, str]]) -> Legs:
-    """From the second row of each leg on."""
+    """Return the legs, each from its second row on."""
     dt_s, before = scenario.physics_dt_s, 1 + int(np.ceil(scenario.randomize.delay_s[1] / scenario.physics_dt_s))
     number = (len(cut[0][0].seen_s) - 2) * scenario.substeps
     since = (np.arange(before + number) - before) * dt_s
@@ -122,7 +126,9 @@ def _nudged(scenario: Any, legs: Legs, rng: np.random.Generator) -> Legs:
 
 
 def gap_figures(gap: Gap) -> dict[str, Any]:
-    """For JSON: errors at half a second, one and the end; what parts first, how often, and where."""
+    """Return figures for JSON: errors at half a second, one and the end; the element that diverges first,
+    how often and where.
+    """
     at = {f"{t:g}": int(np.argmin(np.abs(gap.time_s - t))) for t in (0.5, 1.0, gap.time_s[-1])}
     size = np.abs(gap.recorded - gap.flown)
     parted = gap.parted_s

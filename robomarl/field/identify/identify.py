@@ -8,28 +8,30 @@ from scipy.stats import beta
 from scipy.stats import t as student
 
 from robomarl.core.config import UserError
-from robomarl.core.domain.halves import field_of, needed
+from robomarl.core.domain.scenario import needed
 from robomarl.field.identify.fit import LEVEL, Fit, FittedModel, WindowFit
 from robomarl.field.identify.robot_fit import Parameter, RobotFit
 from robomarl.field.identify.windows import LENGTH, SETTLE, SHORT, Windows, cut_windows
 from robomarl.field.track import RobotTrack
+from robomarl.field.work import field_of
 
 LEAST_WINDOWS = 4
-"""Of a robot: with fewer there is no telling how sure a figure is."""
+"""Minimum number of a robot's windows: with fewer, the uncertainty of a figure is unknown."""
 
 
 def identify(
     scenario: Any, tracks: Sequence[RobotTrack], progress: Callable[[float], object] = lambda share: None
 ) -> tuple[list[RobotFit], list[str]]:
-    """Fit every robot of these tracks, and say what could not be fitted, a sentence each.
+    """Fit every robot of these tracks, and return sentences on robots that could not be fitted.
 
     Args:
-        scenario: what was flown.
-        tracks: of any number of flights.
-        progress: told the share that is done.
+        scenario: scenario that was flown.
+        tracks: tracks of any number of flights.
+        progress: called with the share that is done.
 
     Raises:
-        UserError: the scenario's kind of team has no model to fit, or no robot has flown for long enough.
+        UserError: the scenario's kind of team has no model to fit, or no robot has flown for long
+            enough.
     """
     mend = "name recordings of other teams"
     model = needed(field_of(scenario).fitted, scenario, "model that could be fitted", mend)(scenario)
@@ -78,7 +80,7 @@ Row = tuple[str, float, float, float, str]
 
 
 def _lift(model: FittedModel, fit: Fit) -> list[Row]:
-    """Thrust over mass, which is what a flight shows best: first-order from the two scales."""
+    """Return thrust over mass, the figure that a flight shows best: first-order from the two scales."""
     if not {"mass_scale", "thrust_scale"} <= set(model.names):
         return []
     m, t = model.names.index("mass_scale"), model.names.index("thrust_scale")

@@ -1,6 +1,6 @@
-"""`Legs` of recorded flights, and what of a state is compared when they are flown again."""
+"""`Legs` of recorded flights, and the elements of a state that are compared when they are flown again."""
 
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -9,6 +9,8 @@ ELEMENTS = (
     "tilt.x", "tilt.y", *(f"body_rate.{axis}" for axis in "xyz"),
 )  # fmt: skip
 UNITS = ("m",) * 3 + ("m/s",) * 3 + ("rad",) * 2 + ("rad/s",) * 3
+S = TypeVar("S", contravariant=True)
+"""The domain's scenario."""
 
 
 class Legs(NamedTuple):
@@ -22,10 +24,10 @@ class Legs(NamedTuple):
     """B."""
 
 
-class Reflown(Protocol):
+class Reflown(Protocol[S]):
     """How a domain flies legs again."""
 
-    def __call__(self, scenario: Any, legs: Legs, seed: int | None) -> np.ndarray:
+    def __call__(self, scenario: S, legs: Legs, seed: int | None, /) -> np.ndarray:
         """[L, K S + 1, 13] states. `seed` of draws of the scenario's `randomize`; None: as the file says."""
         ...
 

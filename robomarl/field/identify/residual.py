@@ -1,24 +1,26 @@
-"""Whether a residual is taken: what the identified vehicles miss, learned, must predict flights that it has not seen.
+"""Decision on a residual: the learned error of the identified vehicles must predict flights that it
+has not seen.
 
-A domain learns it (`Simulation.residual`) from one set of flights, ends in time by a second, and is judged on a third.
+A domain learns it (`FieldWork.residual`) from one set of flights, ends in time by a second, and is
+judged on a third.
 """
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from robomarl.core.bundle.provenance import UsedResidual
-from robomarl.core.domain.halves import field_of
 from robomarl.field.identify.flight_sets import Candidate, FlightSets
 from robomarl.field.identify.held_out import AFTER_S, Prediction, paired, split_flights
 from robomarl.field.identify.identify import RobotFit
 from robomarl.field.track import RobotTrack
+from robomarl.field.work import field_of
 
 LEAST_GAIN = 0.05
 """A residual that predicts by less than this share better is not worth to be trained with."""
 
 
 def used(prediction: Prediction, section: dict[str, Any]) -> UsedResidual:
-    """What is sealed into a bundle that is trained with it."""
+    """Return the record that is sealed into a bundle that is trained with it."""
     return UsedResidual(section["sha256"], prediction.before_m, prediction.after_m, prediction.windows)
 
 
@@ -40,19 +42,21 @@ class Judged(NamedTuple):
 
 
 def three_sets(tracks: Sequence[RobotTrack], share: float) -> FlightSets:
-    """The last flights for the gate, those before them to end the fit, so large a share of what is left each."""
+    """Return the last flights for the gate, and those before them to end the fit; each set is this share of the
+    rest.
+    """
     rest, gate = split_flights(tracks, share)
     return FlightSets(*split_flights(rest, share), gate)
 
 
 def learn_residual(scenario: Any, found: Sequence[RobotFit], sets: FlightSets | None, seed: int) -> Judged:
-    """Learn, and take it or leave it.
+    """Learn a residual, and accept or reject it.
 
     Args:
-        scenario: that was flown.
-        found: what was identified, from flights that are not the gate's.
-        sets: of the flights; None where no residual is wanted.
-        seed: of the first weights.
+        scenario: scenario that was flown.
+        found: identification results, from flights that are not the gate's.
+        sets: sets of the flights; None if no residual is wanted.
+        seed: seed of the first weights.
     """
     if sets is None:
         return Judged(None, None, "no residual: none was wanted.")
@@ -78,6 +82,6 @@ def judged(candidate: Candidate) -> Judged:
 
 
 def section_text(section: dict[str, Any]) -> str:
-    """Of a scenario file."""
+    """Return the section of a scenario file."""
     rows = (f'{key} = "{value}"' if isinstance(value, str) else f"{key} = {value}" for key, value in section.items())
     return "\n".join(["", "[residual]", *rows, ""])

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from robomarl.core.config import UserError
-from robomarl.core.domain.halves import simulation_of
 from robomarl.core.hardware.scenario_files import read_scenario, scenario_names
 from robomarl.core.hardware.vehicle import AnyVehicle, load_any_vehicle
 from robomarl.lab.plants.conditions import Condition, corners, distinct
 from robomarl.lab.plants.plants import known_names, measured
 from robomarl.lab.sim.scenario import load_scenario
+from robomarl.lab.simulation import simulation_of
 
 
 def scenarios_of(name: str, vehicle: AnyVehicle, only: Sequence[str] = ()) -> list[Any]:
@@ -37,7 +37,7 @@ def scenarios_of(name: str, vehicle: AnyVehicle, only: Sequence[str] = ()) -> li
 
 
 def grouped(scenarios: Sequence[Any]) -> list[tuple[Any, list[Condition]]]:
-    """One scenario for all that move the vehicle alike, with the conditions of all of them."""
+    """Return one scenario for all that move the vehicle alike, with the conditions of the whole group."""
     groups: dict[Any, list[Any]] = {}
     for scenario in scenarios:
         groups.setdefault(measured(scenario).moves_alike(scenario), []).append(scenario)
@@ -45,7 +45,7 @@ def grouped(scenarios: Sequence[Any]) -> list[tuple[Any, list[Condition]]]:
 
 
 def conditions_of(scenario: Any) -> list[Condition]:
-    """Every corner of what the scenario randomizes and the vehicle feels."""
+    """Return every corner of the ranges that the scenario randomizes and the vehicle feels."""
     ranges = {name: getattr(scenario.randomize, name) for name in known_names(scenario)}
     return corners(ranges, scenario.held_out)
 

@@ -11,18 +11,19 @@ from typing import Any
 import numpy as np
 
 from robomarl.core.config import UserError, suggest
-from robomarl.core.domain.halves import needed, simulation_of
+from robomarl.core.domain.scenario import needed
 from robomarl.core.view import Goal
 from robomarl.field.simulated.team_sim_node import TeamSimNode
 from robomarl.lab.sim.model.engines import engines, make_model_sim
 from robomarl.lab.sim.model.model import Model
+from robomarl.lab.simulation import simulation_of
 from robomarl.ros.flight_score import Score
 from robomarl.ros.io.messages import Estimate
 from robomarl.ros.io.node_base import run_node
 from robomarl.ros.timing.failed import place_of
 
 JITTER_M = 1e-6
-"""An estimate that stays the same in every bit is taken for a dead sensor: so far it moves even at rest."""
+"""Motion of an estimate at rest: an estimate without any change is taken for a dead sensor."""
 UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 
 
@@ -54,12 +55,12 @@ class RealTimeModel:
 
     @property
     def goals(self) -> list[Goal]:
-        """Where the robots are to be."""
+        """Goals of the robots."""
         return [Goal(goal, UPRIGHT) for goal in self.world.goal_m[0].astype(float)]
 
     @property
     def world(self) -> Any:
-        """What is true now; axes [1, N, ...]."""
+        """True state now; axes [1, N, ...]."""
         return self._sim.world
 
     def command(self, index: int, command: np.ndarray) -> None:
@@ -99,7 +100,7 @@ class RealTimeModel:
         return Estimate(*(part[0].astype(float) for part in parts))
 
     def estimates(self, truth: Estimate) -> list[Estimate]:
-        """What each robot's estimator reports now; `truth` is that of now."""
+        """Return the state estimate that each robot's estimator reports now; `truth` is that of now."""
         moved = truth._replace(pos_m=truth.pos_m + JITTER_M * (self._steps % 2))
         return [Estimate(*row) for row in zip(*moved, strict=True)]
 
@@ -120,14 +121,14 @@ class ModelNode(TeamSimNode):
         return RealTimeModel(model, scenario)
 
     def sense(self, stamp_s: float) -> dict[str, Any]:
-        """As the model says."""
+        """Return the messages that the model gives."""
         made = self._team.model.messages(self._scenario, self._team.world, stamp_s)
         if fault := self._fault_of(made):
             raise UserError(f"{place_of(self._team.model.messages)}: messages() returned {fault}.")
         return made
 
     def _fault_of(self, made: Any) -> str:
-        """What is wrong with the messages of a model; "" where each is of its topic's type."""
+        """Return the fault of the messages of a model; "" if each is of its topic's type."""
         wanted = {name: made_for.msg_type for name, made_for in self._sensed.items()}
         if not isinstance(made, Mapping):
             return f"{made!r}, not a message by the name of each topic ({', '.join(wanted)})"

@@ -1,6 +1,7 @@
 """`TeamSimNode`: the simulator of a team behind ROS: commands and goals in, odometry, senses and truth out.
 
-What is simulated is a `RealTimeRobots`, and no ROS; a kind of team adds what its robots hear, say and sense besides.
+The simulated team is a `RealTimeRobots`, without ROS; a kind of team adds its robots' further
+inputs, outputs and sensors.
 """
 
 import math
@@ -9,9 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from robomarl.core.config import UserError, to_dict
-from robomarl.core.domain.halves import simulation_of
 from robomarl.core.view import Goal
 from robomarl.lab.sim.scenario import Scenario, load_scenario
+from robomarl.lab.simulation import simulation_of
 from robomarl.ros import convert, topics
 from robomarl.ros.fieldtask import FieldTask, field_task
 from robomarl.ros.intake.mailbox import Mailbox
@@ -58,7 +59,7 @@ class TeamSimNode(RealTimeNode):
     """All robots, simulated."""
 
     kind: type[Scenario] = Scenario
-    """Of scenarios that can be simulated."""
+    """Class of scenarios that can be simulated."""
 
     def __init__(self) -> None:
         """Load the scenario, make the robots, reset, and run.
@@ -85,18 +86,20 @@ class TeamSimNode(RealTimeNode):
 
     @abstractmethod
     def made(self, scenario: Any) -> RealTimeRobots:
-        """The robots, with what the other methods need of them besides."""
+        """Make the robots, with the members that all further methods use."""
 
     @abstractmethod
     def sense(self, stamp_s: float) -> dict[str, Any]:
-        """What is sensed now besides odometry: a message, or its bytes, by the name of the sensor's topic."""
+        """Return the sensor data of now besides odometry: a message, or its bytes, by the name of the sensor's
+        topic.
+        """
 
     def count_of(self, scenario: Any) -> int:
         """Robots of all teams."""
         return scenario.count
 
     def connect(self) -> None:
-        """Goals, and what the task senses."""
+        """Connect the goals, and the sensors of the task."""
         base, names = self.base, self._names
         field = field_task(to_dict(self._scenario))
         told = dict.fromkeys(field.goal_name(n, base) for n in names)
@@ -112,7 +115,7 @@ class TeamSimNode(RealTimeNode):
         return field.sensors
 
     def connect_robots(self) -> None:
-        """What the robots hear and say themselves."""
+        """Connect the inputs and outputs of the robots themselves."""
         own, command, names, base = topics.ODOMETRY, topics.COMMAND, self._names, self.base
         sent = simulation_of(self._scenario).action(self._scenario).sent
         self._columns = topics.command_columns(field.name for field in sent)
@@ -120,18 +123,18 @@ class TeamSimNode(RealTimeNode):
         self._commands = [Mailbox(self, command, command.of(n, base), fast_messages.command_reader(n)) for n in names]
 
     def take_commands(self) -> None:
-        """What the robots have been told since the last step."""
+        """Apply the commands that the robots have received since the last step."""
         for index, mailbox in enumerate(self._commands):
             for (command, _), info in mailbox.take():
                 if not self.waited(info):
                     self._team.command(index, command[self._columns])
 
     def waited(self, info: Any) -> bool:
-        """Whether a command waited for a simulator that stood still: no vehicle takes it for one of now."""
+        """Return True if a command waited for a simulator that stood still: no vehicle takes it for a current one."""
         return self._absence.waited_s(info) > AWAY_S
 
     def tell_estimates(self, truth: Estimate, stamp_s: float) -> None:
-        """What the robots' estimators say; `truth` is that of now."""
+        """Publish the state estimates of the robots' estimators; `truth` is that of now."""
         for write, estimate, made in zip(self._write, self._team.estimates(truth), self._odometry, strict=True):
             made.publish(write(estimate, stamp_s))
 
@@ -170,13 +173,15 @@ class TeamSimNode(RealTimeNode):
             self._sensed[name].publish(message)
 
     def restart(self, seed: int) -> None:
-        """New places, goals, robots and weather; the goals are told to who asks."""
+        """Draw new places, goals, robots and weather; the goals are published to any subscriber."""
         self._team.reset(seed)
         self._drawn = self._team.goals
         self._shown_goals.publish(convert.goals_from(self._drawn, now_s(self)))
 
     def _tell_goals(self) -> None:
-        """To the robots, which may come late; somebody else who tells them takes over for good."""
+        """Publish the goals to the robots, which may come late; another node that publishes them takes over for
+        good.
+        """
         if not self._tellers:
             return
         self._telling = [box.name for box in self._goals if box.name in self._telling and len(box.senders()) < 2]

@@ -23,8 +23,8 @@ def run(args: Args) -> dict[str, Any]:
 
 
 def adapt(args: Args, flown: RecordedFlights) -> dict[str, Any]:
-    """The same from flights, whoever recorded them."""
-    from robomarl.core.domain.halves import field_of
+    """Identify, accept, train, judge and export, from flights of any recorder."""
+    from robomarl.field.work import field_of
     from robomarl.lab.train.run.bundle_as_run import run_of
 
     if args.out.exists():
@@ -37,7 +37,7 @@ def adapt(args: Args, flown: RecordedFlights) -> dict[str, Any]:
 
 
 def adapt_vehicles(args: Args, flown: RecordedFlights, known: Any) -> dict[str, Any]:
-    """The same of teams that carry nothing: their vehicles are identified, and the network `known` trains on."""
+    """Adapt a team that carries nothing: its vehicles are identified, and the network `known` trains on."""
     from robomarl.field.identify.identify import figures_of, identify, text_of
     from robomarl.field.identify.residual import learn_residual
     from robomarl.lab.sim.engines.compiler import keep_compiled
@@ -74,7 +74,9 @@ def adapt_vehicles(args: Args, flown: RecordedFlights, known: Any) -> dict[str, 
 
 
 def check_bundle(bundle: str, known: Any, flown: Any) -> None:
-    """Before a minute of identification; raises `UserError` where what a bundle knows is of another team or rate."""
+    """Check a bundle before a minute of identification; raises `UserError` if it is for another kind of team or
+    rate.
+    """
     from robomarl.core.domain.registry import domain_of_task
 
     of, to = (f"{domain_of_task(s.task).name} at {s.rates.policy_hz:g} Hz" for s in (known, flown))
@@ -83,9 +85,11 @@ def check_bundle(bundle: str, known: Any, flown: Any) -> None:
 
 
 def weigh(args: Args, flown: RecordedFlights, found: Any) -> tuple[float, RecordedFlights]:
-    """What the controllers' mass is to be multiplied with, and the flights as if they had known it; 1: it is right."""
-    from robomarl.core.domain.halves import field_of
+    """Return the factor on the controllers' mass, and the flights as if the controllers had known it; 1: it is
+    right.
+    """
     from robomarl.field.identify.believed import believing
+    from robomarl.field.work import field_of
     from robomarl.lab.sim.scenario import load_scenario
 
     correction = field_of(flown.scenario).mass_correction(found, flown.tracks)
@@ -101,9 +105,10 @@ def weigh(args: Args, flown: RecordedFlights, found: Any) -> tuple[float, Record
 
 
 def judges_of(args: Args, flown: RecordedFlights, factor: float, judge: str) -> tuple[str, str]:
-    """The same plant for the bundle and for the adapted policy, each with what its controllers believe.
+    """Return one plant for the bundle and for the adapted policy, each with the mass that its controllers assume.
 
-    `--judge` is as the bundle's controllers know it, the plant of the held-out flights as the adapted policy's do.
+    `--judge` is as the bundle's controllers know it, the plant of the held-out flights as the adapted
+    policy's do.
     """
     from robomarl.field.identify.believed import believing
 
@@ -136,7 +141,9 @@ def accept(found: Any, held: list[Any], period_s: float) -> Any:
 
 
 def section_of(out: Path, residual: Any) -> tuple[str, Any]:
-    """Of the scenarios to train and judge in, and what bundles say of it; empty and None where none is used."""
+    """Return the residual's section for the scenarios to train and judge in, and its record for bundles;
+    empty and None if none is used.
+    """
     from robomarl.field.identify.residual import section_text, used
 
     if residual.candidate is None:

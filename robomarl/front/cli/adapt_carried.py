@@ -1,7 +1,8 @@
-"""`robomarl adapt` of a team that carries: what hangs from it is identified, and its law's gains are searched anew.
+"""`robomarl adapt` of a team that carries: its payload is identified, and its law's gains are searched again.
 
-Three teams fly the same episodes on the plant of the held-out flights: the bundle, which believes what its scenario
-says; its law with the same gains, told what was identified; and with gains that were searched from there on.
+Three teams fly equal episodes on the plant of the held-out flights: the bundle, which assumes the
+values of its scenario; its law with unchanged gains, given the identified values; and the law with
+gains that were searched from there on.
 """
 
 import time
@@ -22,7 +23,7 @@ SHOWN = ("success_rate", "success_ci95", "position_error_m", "position_error_ci9
 
 def adapt_carried(args: Args, flown: RecordedFlights, known: Any) -> dict[str, Any]:
     """Identify, accept, search on from the law `known`, judge, export; the figures of `adapt.json`."""
-    from robomarl.core.domain.halves import field_of
+    from robomarl.field.work import field_of
     from robomarl.lab.sim.scenario import load_scenario
 
     started_s = time.perf_counter()
@@ -54,7 +55,9 @@ def adapt_carried(args: Args, flown: RecordedFlights, known: Any) -> dict[str, A
 
 
 def judged(seen: dict[str, Any], chosen: str) -> dict[str, Any]:
-    """For JSON: what each team did, and by how much it erred less than the bundle in the same episodes [m]."""
+    """Return figures for JSON: results of each team, and by how much its errors [m] are below the bundle's
+    in equal episodes.
+    """
     before = seen["deployed"]
     return {
         "success_before": before.figures["success_rate"],
@@ -89,7 +92,7 @@ def check_team(name: str, scenario: Any, flown: Any) -> None:
 
 
 def write(folder: Path, flown: RecordedFlights, found: Any) -> str:
-    """The scenario with what was found; raises `UserError` where nothing was."""
+    """Write the scenario with the identified values; raises `UserError` if there are none."""
     from robomarl.field.identify.carried import write_carried
 
     if (file := write_carried(folder, flown.scenario, found, flown.provenance)) is None:
@@ -106,10 +109,11 @@ def write_judge(out: Path, flown: RecordedFlights, found: Any, trained_in: str) 
 
 
 def accept(find: Any, scenarios: tuple[Any, Any], held: list[Any]) -> Any:
-    """How far off the file and what was identified are in held-out flights.
+    """Return the errors of the file and of the identified values in held-out flights.
 
     Raises:
-        UserError: the payload never hung still in them, or they are not nearer to what was identified.
+        UserError: the payload never hung still in them, or they are not nearer to the identified
+            values.
     """
     from robomarl.field.identify.held_out import paired
 
@@ -125,7 +129,9 @@ def accept(find: Any, scenarios: tuple[Any, Any], held: list[Any]) -> Any:
 
 
 def candidates(args: Args, law: Any, plant: tuple[str, Any], recordings: tuple[str, ...]) -> dict[str, Path]:
-    """Run folders of the law that is told what was identified: with the bundle's gains, and with those searched on."""
+    """Return run folders of the law that is given the identified values: with the bundle's gains, and with
+    gains searched on.
+    """
     from robomarl.lab.sim.engines.compiler import keep_compiled
     from robomarl.lab.train.policy_search.search import SearchOptions, keep_gains, search_run
     from robomarl.lab.train.run.ancestry import ancestors_of
@@ -146,12 +152,14 @@ def candidates(args: Args, law: Any, plant: tuple[str, Any], recordings: tuple[s
 
 
 def fly(name: str, known: Any, plant: Any, args: Args) -> Any:
-    """The `Evaluation` of a team on mujoco, behind the filter, on a plant of which it believes what `known` says."""
-    from robomarl.core.domain.halves import simulation_of
+    """Return the `Evaluation` of a team on mujoco, behind the filter, on a plant that it assumes to be as in
+    `known`.
+    """
     from robomarl.lab.evaluate.episodes import batch_size
     from robomarl.lab.evaluate.evaluate import evaluate_on
     from robomarl.lab.evaluate.evaluation import EvalConfig
     from robomarl.lab.evaluate.resolve import resolve_policy
+    from robomarl.lab.simulation import simulation_of
 
     sim = simulation_of(plant).batch(plant, "mujoco", batch_size(args.episodes), args.seed)
     sim.known = known
@@ -164,7 +172,9 @@ def fly(name: str, known: Any, plant: Any, args: Args) -> Any:
 
 
 def gained(error_m: np.ndarray, before_m: np.ndarray) -> tuple[float, float, float]:
-    """By how much errors [episodes] are smaller where both teams end an episode: mean, ends of its 95 % interval."""
+    """Return by how much errors [episodes] are smaller if both teams end an episode: mean, ends of its 95 %
+    interval.
+    """
     from robomarl.lab.evaluate.intervals import bootstrap
 
     gain = (before_m - error_m)[np.isfinite(before_m) & np.isfinite(error_m)]

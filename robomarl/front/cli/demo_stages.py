@@ -32,7 +32,7 @@ class DemoOptions:
 
 @dataclass
 class StageLog:
-    """What happened so far: stages for the report, figures for the table."""
+    """Progress so far: stages for the report, figures for the table."""
 
     total: int
     stages: list[tuple[str, float, str]] = field(default_factory=list)
@@ -201,11 +201,12 @@ def report(options: DemoOptions, journal: StageLog, run_dir: Path | None, outcom
     """Draw the flight and write the page."""
     import numpy as np
 
-    from robomarl.core.domain.halves import needed, simulation_of
+    from robomarl.core.domain.scenario import needed
     from robomarl.core.hardware.fleet import load_fleet
     from robomarl.core.log import load_flight
     from robomarl.front.report.report import DemoReport, DemoStage, RecordedFlight, write_demo_report
     from robomarl.lab.sim.scenario import load_scenario
+    from robomarl.lab.simulation import simulation_of
 
     with journal.stage("draw the flight, write the report"):
         fleet = load_fleet(options.fleet)
@@ -238,7 +239,9 @@ def report(options: DemoOptions, journal: StageLog, run_dir: Path | None, outcom
 
 
 def judged(flight: Any) -> dict[str, Any]:
-    """What the judge says of a `FlightFigures`, by the heads of the report's table, which has the rest from the log."""
+    """Return the judge's values of a `FlightFigures`, by the heads of the report's table; the remaining
+    ones are from the log.
+    """
     from robomarl.front.report.units import metres
 
     return {

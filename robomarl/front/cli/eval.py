@@ -1,12 +1,17 @@
 """Fly episodes with runs, bundles or the scripted `baseline`, and count successes, collisions and errors."""
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
 from robomarl.core.config import Count, Seed, UsageError, UserError
 from robomarl.front.cli.ends import OutFile, PlotFile
+
+if TYPE_CHECKING:
+    from robomarl.lab.sim.batch import World
+    from robomarl.lab.sim.scenario import Scenario
+    from robomarl.lab.simulation import Simulation
 
 
 @dataclass(frozen=True)
@@ -42,12 +47,12 @@ class Args:
     """FIGURE>=VALUE, as in 'success_rate>=0.95': the exit status is 1 unless it holds for every policy. Any figure of
     the JSON, with >= <= > < or ==; may be given several times."""
     against: str = ""
-    """Games: the other team; by default the scenario's opponent."""
+    """Second team of a game; by default the scenario's opponent."""
 
 
 def run(args: Args) -> dict[str, Any]:
     """Evaluate every policy as the scenario's domain does; print a table."""
-    from robomarl.core.domain.halves import needed
+    from robomarl.core.domain.scenario import needed
     from robomarl.front.cli.require import judged, requirements
 
     required = requirements(args.require)
@@ -75,7 +80,7 @@ def run(args: Args) -> dict[str, Any]:
 
 
 def check_paired(args: Args, in_games: bool) -> None:
-    """Before anybody flies; raises `UserError` where there is nothing to compare, or not in the same episodes."""
+    """Check before any flight; raises `UserError` if there is nothing to compare, or the episodes would differ."""
     from robomarl.lab.evaluate.resolve import resolve_policy
 
     if len(args.policies) < 2:
@@ -86,26 +91,26 @@ def check_paired(args: Args, in_games: bool) -> None:
         raise UsageError(f"--paired needs the same episodes for all, not {', '.join(of)}; add --scenario NAME.")
 
 
-def simulation_for_options(args: Args) -> Any:
-    """Whose evaluation it is: by the scenario, else by the first policy; `--against` is for games."""
-    from robomarl.core.domain.halves import simulation_for, simulation_of
-    from robomarl.core.domain.registry import DEFAULT, domain_named, halves
+def simulation_for_options(args: Args) -> "Simulation[Scenario, World]":
+    """Return the simulation that evaluates: by the scenario, else by the first policy; `--against` is for games."""
+    from robomarl.core.domain.registry import DEFAULT
     from robomarl.core.hardware.scenario_files import read_scenario
     from robomarl.lab.evaluate.resolve import BASELINE, is_controller, resolve_policy
+    from robomarl.lab.simulation import simulation_for, simulation_named, simulation_of, simulations
 
     if not args.against and args.scenario:
         return simulation_for(*read_scenario(args.scenario))
     first = args.policies[0] if args.policies else BASELINE
-    for simulation in halves("simulation"):
+    for simulation in simulations():
         if (games := simulation.games) and (args.against or first in games.scripts):
             return simulation
     if is_controller(first):
-        return domain_named(DEFAULT).simulation
+        return simulation_named(DEFAULT)
     return simulation_of(resolve_policy(first)[1])
 
 
 def extend(row: Any, args: Args, is_first: bool) -> None:
-    """Add what else the options ask of policies whose episodes succeed or do not."""
+    """Add the further results that the options ask for, for policies with episodes that succeed or fail."""
     if row.flown is None:
         return
     if args.held_out:

@@ -25,17 +25,17 @@ class Args:
     bundle: str = ""
     """Name or folder of the bundle; by default the one that was flown."""
     layout: Path | None = None
-    """File that says who is who in recordings of other software (PX4, MAVROS, Crazyswarm2)."""
+    """File that names the robots and topics in recordings of other software (PX4, MAVROS, Crazyswarm2)."""
 
 
 def run(args: Args) -> dict[str, Any]:
     """Fit, print a table, write the files; `ok` says that every robot was identified."""
     from tqdm import tqdm
 
-    from robomarl.core.domain.halves import field_of
     from robomarl.field.identify.identify import figures_of, identify, text_of
     from robomarl.field.identify.patch import write_patch
     from robomarl.field.identify.safety_figures import safety_figures
+    from robomarl.field.work import field_of
     from robomarl.lab.sim.engines.compiler import keep_compiled
 
     flown = read_flights(args.bags, args.scenario, args.bundle, args.layout)
@@ -66,7 +66,7 @@ def run(args: Args) -> dict[str, Any]:
 
 
 def show_carried(args: Args, flown: "RecordedFlights", found: Any) -> dict[str, Any]:
-    """Of a team that carries: print what was found of the payload, and write the scenario."""
+    """Print the identified payload of a team that carries, and write the scenario."""
     from robomarl.field.identify.carried import write_carried
 
     missing = [*flown.problems, *found.missing]
@@ -87,7 +87,7 @@ def show_carried(args: Args, flown: "RecordedFlights", found: Any) -> dict[str, 
 
 
 class RecordedFlights(NamedTuple):
-    """What recordings hold."""
+    """Content of recordings."""
 
     scenario: Any
     tracks: list[Any]
@@ -96,16 +96,18 @@ class RecordedFlights(NamedTuple):
 
 
 def read_flights(bags: tuple[Path, ...], scenario: str, bundle: str, layout: Path | None = None) -> RecordedFlights:
-    """The tracks of all recordings.
+    """Return the tracks of all recordings.
 
     Args:
         bags: folders.
         scenario: name or file; "" for the one that was flown.
         bundle: name or folder; "" for the one that was flown.
-        layout: file that says who is who in recordings of other software; None: they are ours.
+        layout: file that names the robots and topics in recordings of other software; None: they are
+            ours.
 
     Raises:
-        UserError: no recording, one that can't be read or is named twice, different scenarios, or different teams.
+        UserError: no recording, one that can't be read or is named twice, different scenarios, or
+            different teams.
     """
     from robomarl.field.identify.patch import Provenance
     from robomarl.lab.sim.scenario import load_scenario
@@ -126,17 +128,17 @@ def read_flights(bags: tuple[Path, ...], scenario: str, bundle: str, layout: Pat
 
 
 class ReadTracks(NamedTuple):
-    """What was read of all recordings."""
+    """Tracks read from all recordings."""
 
     scenario: str
     flew: str
-    """Who moved the vehicles."""
+    """Bundle or software that moved the vehicles."""
     tracks: list[Any]
     problems: list[str]
 
 
 def read_own_tracks(bags: tuple[Path, ...], scenario: str, bundle: str) -> ReadTracks:
-    """Of our recordings; raises `UserError` where they are of different teams or scenarios."""
+    """Read our own recordings; raises `UserError` if they are of different teams or scenarios."""
     from robomarl.field.replay.replayed import read_tracks
 
     tracks, problems, seen, flew = [], [], set(), ""
@@ -154,7 +156,7 @@ def read_own_tracks(bags: tuple[Path, ...], scenario: str, bundle: str) -> ReadT
 
 
 def read_foreign_tracks(bags: tuple[Path, ...], file: Path) -> ReadTracks:
-    """Of recordings of other software; raises `UserError` where no robot was commanded."""
+    """Read recordings of other software; raises `UserError` if no robot was commanded."""
     from robomarl.field.foreign_bags.collect import read_foreign
     from robomarl.field.foreign_bags.layout import load_layout
     from robomarl.field.foreign_bags.ticks import foreign_tracks
@@ -170,10 +172,11 @@ def read_foreign_tracks(bags: tuple[Path, ...], file: Path) -> ReadTracks:
 
 
 def digests(bags: tuple[Path, ...]) -> dict[Path, str]:
-    """SHA-256 of what each recording holds, whatever the form of its files.
+    """Return the SHA-256 of each recording's content, independent of the form of its files.
 
     Raises:
-        UserError: there is no recording, or two are the same: intervals would be too narrow, and rows be there twice.
+        UserError: there is no recording, or two are equal: intervals would be too narrow, and rows be
+            there twice.
     """
     from robomarl.field.replay.bag import open_bag
 

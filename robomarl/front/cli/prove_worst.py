@@ -9,7 +9,7 @@ SHOWN = ("scale", "episodes", "team_episodes", "contacts", "below", "min_distanc
 
 
 def run_worst(args: Args) -> dict[str, Any]:
-    """Attack, print, and return the figures; `passed` says that what is declared was held."""
+    """Attack, print, and return the figures; `passed` says that the robots kept within their declaration."""
     found = _in_mujoco(args) if args.sim == "mujoco" else _point_masses(args)
     passed = found["contact_episodes"] == 0 if args.sim == "mujoco" else holds(found)
     if not passed:
@@ -18,10 +18,10 @@ def run_worst(args: Args) -> dict[str, Any]:
 
 
 def holds(found: dict[str, Any]) -> bool:
-    """True if no robots touch and none leaves the arena where all bounds are as declared, or within that.
+    """Return True if no robots touch and none leaves the arena with all bounds as declared, or smaller.
 
     Args:
-        found: figures of `hunt_down`. If only larger scales were asked for, the least of them counts.
+        found: figures of `hunt_down`. If only larger scales were asked for, the least scale counts.
     """
     least = max(1.0, min(row["scale"] for row in found["scales"]))
     failed = (found["first_contact_at"], found["first_outside_at"])
@@ -71,8 +71,9 @@ def _text(value: float | None) -> str:
 def _in_mujoco(args: Args) -> dict[str, Any]:
     from tqdm import tqdm
 
-    from robomarl.core.domain.halves import needed, simulation_of
+    from robomarl.core.domain.scenario import needed
     from robomarl.lab.evaluate.variations import variations
+    from robomarl.lab.simulation import simulation_of
 
     scenario, episodes = scenario_of(args.target), args.episodes or EPISODES_IN_MUJOCO
     attack = needed(simulation_of(scenario).attack, scenario, "attacks on mujoco", "leave out --sim")

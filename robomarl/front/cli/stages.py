@@ -1,4 +1,4 @@
-"""What `robomarl train` prints and writes as runs end; stages of a recipe, and the bundle that is made of them."""
+"""Output of `robomarl train` as runs end; stages of a recipe, and the bundle that is made of the stages."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def train_in_stages(plan: Any, options: Any) -> dict[str, Any]:
-    """Train what is left of the stages, and make the bundle once there are all."""
+    """Train the remaining stages, and make the bundle once all are there."""
     from robomarl.lab.sim.engines.compiler import keep_compiled
     from robomarl.lab.train.algorithm import may_share
     from robomarl.lab.train.stages.train import create_staged, scenario_of, train_stages
@@ -43,10 +43,10 @@ def print_run(name: str, row: Mapping[str, float]) -> None:
 
 def write_report(out: Path) -> None:
     """Fly a few episodes with the best policy, keep one flight, write the run's report page; of games there is none."""
-    from robomarl.core.domain.halves import simulation_of
     from robomarl.front.report.report import write_run_report
     from robomarl.lab.evaluate.evaluate import evaluate
     from robomarl.lab.evaluate.evaluation import HOVER_S, EvalConfig
+    from robomarl.lab.simulation import simulation_of
     from robomarl.lab.train.run.best_policy import judged_behind
     from robomarl.lab.train.run.run_folder import RunPolicy, load_run
     from robomarl.lab.train.run.storage import json_text, replace_text

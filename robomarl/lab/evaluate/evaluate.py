@@ -2,12 +2,13 @@
 
 from typing import Any
 
-from robomarl.core.domain.halves import needed, simulation_of
+from robomarl.core.domain.scenario import needed
 from robomarl.lab.evaluate.episodes import EpisodeRunner, batch_size
 from robomarl.lab.evaluate.evaluation import EvalConfig, Evaluation, FlownPolicy
 from robomarl.lab.evaluate.pilots import make_pilot
-from robomarl.lab.evaluate.score import TeamScore, settled_errors_m, successes
+from robomarl.lab.evaluate.score import settled_errors_m, successes
 from robomarl.lab.sim.batch import BatchSim
+from robomarl.lab.simulation import simulation_of
 
 
 def conditions_of(policy: FlownPolicy, scenario: Any, config: EvalConfig) -> dict[str, Any]:
@@ -37,7 +38,8 @@ def evaluate_on(sim: BatchSim, policy: FlownPolicy, config: EvalConfig) -> Evalu
     """Run `evaluate` in an existing simulation, on any plant; `config.sim` only names it."""
     scenario = sim.scenario
     evaluated = simulation_of(scenario).evaluation
-    score: TeamScore = needed(evaluated.score, scenario, "episodes of one policy, only matches")(scenario, config)
+    make_score = needed(evaluated.score, scenario, "episodes of one policy, only matches")
+    score = make_score(scenario, config.hover_s)
     pilot = make_pilot(evaluated.mixed_team(policy, scenario), scenario, config.filter)
     runner = EpisodeRunner(pilot, sim, score, config.record)
     done = runner.run(config.episodes, f"{policy.name} on {config.sim}", config.progress)

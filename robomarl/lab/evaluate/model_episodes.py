@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robomarl.core.domain.simulation import Evaluated, Imitated, Simulation
 from robomarl.core.filter.params import from_vehicle
 from robomarl.core.filter.tree import each
 from robomarl.core.geometry import norm
@@ -13,12 +12,14 @@ from robomarl.lab.evaluate.episodes import Step
 from robomarl.lab.evaluate.floor_plan import check_suffix
 from robomarl.lab.evaluate.rows import episodes_row, table
 from robomarl.lab.evaluate.score import TeamScore
+from robomarl.lab.scene.of_model import staging_of_model
 from robomarl.lab.sim.law import FlownLaw
 from robomarl.lab.sim.model.check import probe_of
 from robomarl.lab.sim.model.engines import make_model_sim
 from robomarl.lab.sim.model.env import ModelEnv
 from robomarl.lab.sim.model.model import Model
 from robomarl.lab.sim.model.world import TeamWorld
+from robomarl.lab.simulation import Evaluated, Imitated, Simulation
 
 
 def simulation_of_model(
@@ -43,11 +44,12 @@ def simulation_of_model(
         "batch": partial(make_model_sim, model),
         "filter_params": lambda chosen, mates: from_vehicle(chosen.vehicle_config, chosen.period_s, None, mates),
         "probe": lambda chosen: probe_of(model),
+        "staging": staging_of_model(),
         "evaluation": Evaluated(
             row=episodes_row,
             table=table,
             nobody="Name at least one policy: a bundle or a run folder.",
-            score=lambda chosen, config: score(model, chosen),
+            score=lambda chosen, hover_s: score(model, chosen),
             film=film,
             check_film=check_suffix,
         ),

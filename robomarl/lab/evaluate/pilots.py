@@ -6,13 +6,13 @@ import numpy as np
 
 from robomarl.core.bundle.pilot import Pilot
 from robomarl.core.config import UserError
-from robomarl.core.domain.halves import simulation_of
 from robomarl.core.domain.registry import domain_of_task, filter_for
 from robomarl.core.types import FilterResult
 from robomarl.core.view import LocalView
 from robomarl.lab.evaluate.evaluation import FlownPolicy
 from robomarl.lab.sim.filter_params import safety_params
 from robomarl.lab.sim.model.upright_filter import FilterOnceUpright
+from robomarl.lab.simulation import simulation_of
 
 
 class NoFilter:

@@ -5,12 +5,11 @@ from typing import Any
 
 from robomarl.core.bundle.bundle import is_bundle
 from robomarl.core.config import UserError
-from robomarl.core.domain.halves import simulation_of
-from robomarl.core.domain.registry import halves
 from robomarl.core.paths import bundles_dir
 from robomarl.lab.evaluate.evaluation import FlownPolicy
 from robomarl.lab.evaluate.sealed_scenario import opened_from_bundle
 from robomarl.lab.sim.scenario import load_scenario
+from robomarl.lab.simulation import simulation_of, simulations
 from robomarl.lab.train.policy_search.structured import LawRunPolicy, is_law, load_law
 from robomarl.lab.train.stages.plan import is_staged
 
@@ -41,7 +40,7 @@ def resolve_policy(name: str, scenario: str | None = None) -> tuple[FlownPolicy,
 
 def is_controller(name: str) -> bool:
     """Return True if some domain has an untrained controller of that name."""
-    return any(name in simulation.controllers for simulation in halves("simulation"))
+    return any(name in simulation.controllers for simulation in simulations())
 
 
 def controller(name: str, scenario: Any) -> FlownPolicy:

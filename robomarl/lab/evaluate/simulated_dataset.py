@@ -14,14 +14,14 @@ import pyarrow.parquet as pq
 
 from robomarl.core.bundle.runtime import Policy
 from robomarl.core.config import UserError
-from robomarl.core.domain.halves import needed, simulation_of
+from robomarl.core.domain.scenario import needed
 from robomarl.core.filter.memory import Reason
 from robomarl.lab.dataset import schema_of, table_of, whole_file
 from robomarl.lab.evaluate.episodes import Step, batch_size
-from robomarl.lab.evaluate.evaluation import EvalConfig
 from robomarl.lab.evaluate.pilots import make_pilot
 from robomarl.lab.evaluate.resolve import resolve_policy
 from robomarl.lab.evaluate.variations import perturbed
+from robomarl.lab.simulation import simulation_of
 
 PAUSE_S = 2.0
 """Least pause [s] between two flights, by their timestamps."""
@@ -73,10 +73,10 @@ def write_flights(plan: FlightPlan, file: Path, progress: Callable[[float], None
 
 def fly(policy: Any, scenario: Any, plan: FlightPlan, progress: Callable[[float], None]) -> Iterator[dict[str, Any]]:
     """Yield the columns of one batch of flights after another, sorted by flight, then robot, then time."""
-    score: Any = needed(simulation_of(scenario).evaluation.score, scenario, "episodes of one policy, only matches")
+    make_score = needed(simulation_of(scenario).evaluation.score, scenario, "episodes of one policy, only matches")
     size, flown = batch_size(plan.episodes), 0
     sim = simulation_of(scenario).batch(scenario, plan.sim, size, plan.seed)
-    pilot, counts = make_pilot(policy, scenario, "full"), score(scenario, EvalConfig(plan.sim, plan.episodes))
+    pilot, counts = make_pilot(policy, scenario, "full"), make_score(scenario, 0.0)
     while flown < plan.episodes:
 
         def told(share: float, done: int = flown) -> None:

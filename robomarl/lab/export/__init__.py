@@ -23,7 +23,6 @@ from robomarl.core.bundle.bundle import (
 from robomarl.core.bundle.filtered import check_filtered
 from robomarl.core.bundle.runtime import Policy
 from robomarl.core.config import UserError
-from robomarl.core.domain.halves import simulation_of
 from robomarl.core.domain.registry import command_of
 from robomarl.lab.evaluate.sealed_scenario import VEHICLE, sealed
 from robomarl.lab.export.filtered import Shapes, filtered_graph, has_graph
@@ -32,6 +31,7 @@ from robomarl.lab.export.model_card import model_card
 from robomarl.lab.export.record import Recorded, Trained, actions_seen, carry_shapes, contract_of, record, scenarios
 from robomarl.lab.on_robots import check_on_robots
 from robomarl.lab.sim.env import make_env
+from robomarl.lab.simulation import simulation_of
 from robomarl.lab.train.initial.weights_file import to_npz, without_critics
 
 __all__ = ["export_bundle", "policy_graph"]

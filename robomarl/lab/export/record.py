@@ -19,7 +19,6 @@ from robomarl.core.bundle.contract import (
     describe,
 )
 from robomarl.core.bundle.provenance import Expert, Source, Training, source_of
-from robomarl.core.domain.halves import simulation_of
 from robomarl.core.filter.filter import SafetyParams
 from robomarl.core.spec import ActionSpec, ObservationSpec
 from robomarl.core.view import LocalView
@@ -28,6 +27,7 @@ from robomarl.lab.sim.agents import State
 from robomarl.lab.sim.env import make_env
 from robomarl.lab.sim.filter_params import safety_params
 from robomarl.lab.sim.scenario import Scenario
+from robomarl.lab.simulation import simulation_of
 
 SEQUENCES, STEPS = 2, 75
 """Number of sequences recorded in each environment, and decisions of each sequence; equal for equal runs."""

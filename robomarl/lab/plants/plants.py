@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from robomarl.core.domain.halves import needed, simulation_of
-from robomarl.core.domain.simulation import Measured
+from robomarl.core.domain.scenario import needed
 from robomarl.lab.plants.conditions import Condition
 from robomarl.lab.plants.flight import Plant
+from robomarl.lab.simulation import Measured, simulation_of
 
 
 def measured(scenario: Any) -> Measured:

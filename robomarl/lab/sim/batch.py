@@ -8,16 +8,26 @@ episodes can be compared one by one.
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
+from robomarl.core.types import Array
 from robomarl.core.view import LocalView, Plan
 
 SIMS = ("fast", "mujoco", "mjx")
 """Names of the engines."""
 W = TypeVar("W")
 """State of a domain at one decision."""
+
+
+class World(Protocol):
+    """What generic code reads of any domain's state."""
+
+    @property
+    def step(self) -> Array:
+        """[...] int: decisions since the start."""
+        ...
 
 
 class BatchSim(ABC, Generic[W]):

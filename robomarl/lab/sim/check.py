@@ -15,12 +15,12 @@ import numpy as np
 from tqdm import tqdm
 
 from robomarl.core.config import UsageError
-from robomarl.core.domain.halves import simulation_of
 from robomarl.core.geometry import norm, rotation_angle
 from robomarl.core.types import Figures
 from robomarl.lab.sim.batch import SIMS
 from robomarl.lab.sim.env import check_specs
-from robomarl.lab.sim.probe import CheckTrial, Probe, Seen
+from robomarl.lab.probe import CheckTrial, Probe, Seen
+from robomarl.lab.simulation import simulation_of
 
 ROUNDING = 1e-9
 """Rounding error of times that are counted in decisions."""

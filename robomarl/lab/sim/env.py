@@ -4,9 +4,9 @@ from typing import Any
 
 from robomarl.core.bundle.contract import check_action, check_roles, describe
 from robomarl.core.config import UserError
-from robomarl.core.domain.halves import simulation_of
 from robomarl.core.spec import ActionSpec, ObservationSpec
 from robomarl.lab.sim.starts import Starts
+from robomarl.lab.simulation import simulation_of
 
 
 def make_env(

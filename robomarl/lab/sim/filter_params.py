@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from robomarl.core.domain.halves import simulation_of
 from robomarl.core.filter.params import SafetyParams
+from robomarl.lab.simulation import simulation_of
 
 
 def safety_params(scenario: Any, least_team: int | None = None) -> SafetyParams:

@@ -4,6 +4,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from robomarl.core.bundle.pilot import Observer
 from robomarl.core.spec import ActionSpec, ObservationSpec
 from robomarl.core.types import Array
 
@@ -11,10 +12,12 @@ from robomarl.core.types import Array
 class Law(Protocol):
     """A decentralized controller that is not trained."""
 
-    observation: ObservationSpec
-    """Observation that the controller reads from the view."""
+    @property
+    def observation(self) -> Observer:
+        """Observation that the controller reads from the view."""
+        ...
 
-    def act(self, obs: Array) -> Array:
+    def act(self, obs: Array, /) -> Array:
         """Observation [..., O] to command [..., A]."""
         ...
 
@@ -46,6 +49,11 @@ class FlownLaw:
 class FirstLaw(Law, Protocol):
     """A law for the first elements of an action; a policy learns the remaining ones."""
 
+    @property
+    def observation(self) -> ObservationSpec:
+        """Observation that the controller reads from the view."""
+        ...
+
     count: int
     """How many."""
 
@@ -53,6 +61,11 @@ class FirstLaw(Law, Protocol):
 @runtime_checkable
 class GainedLaw(Law, Protocol):
     """A law with gains that can be searched: NamedTuples of numbers, all of one type."""
+
+    @property
+    def observation(self) -> ObservationSpec:
+        """Observation that the controller reads from the view."""
+        ...
 
     gains: Any
     search_from: Any

@@ -2,16 +2,19 @@
 
 import dataclasses
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Generic, Literal, TypeVar, overload
 
 from robomarl.core.config import Count, Positive, UserError, build
 from robomarl.core.config.versions import migrated
-from robomarl.core.domain.halves import simulation_for
+from robomarl.core.domain.base import of_kind
+from robomarl.core.domain.onboard import Content
+from robomarl.core.domain.registry import domain_for
 from robomarl.core.hardware.scenario_files import read_scenario
-from robomarl.core.hardware.vehicle import load_any_vehicle
+from robomarl.core.hardware.vehicle import AnyVehicle, load_any_vehicle
 from robomarl.core.hardware.versions import SCENARIO_STEPS
 from robomarl.lab.sim.radio import RadioConfig
 from robomarl.lab.sim.randomize import Randomize
@@ -86,7 +89,7 @@ class Scenario:
             )
 
     @cached_property
-    def vehicle_config(self) -> Any:
+    def vehicle_config(self) -> AnyVehicle:
         """The vehicle file."""
         return load_any_vehicle(self.vehicle)
 
@@ -121,7 +124,30 @@ class Scenario:
         return round(self.time_limit_s * self.rates.policy_hz)
 
 
-def load_scenario(name: str, kind: type[Scenario] = Scenario) -> Any:
+S = TypeVar("S", bound=Scenario)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScenarioKind(Generic[S]):
+    """How the scenarios of a domain are read: a part of its `robomarl.lab.simulation.Simulation`."""
+
+    scenario: type[S]
+    """Frozen dataclass of the keys of a scenario file."""
+    check_scenario: Callable[[S, str], None] = lambda scenario, file: None
+    """(scenario, its file): raises `UserError` where a key does not fit its vehicle, or another key."""
+
+
+def kind_for(content: Content, file: str) -> ScenarioKind[Scenario]:
+    """How a scenario is read, by the keys of its file; raises `UserError` where no domain has its task."""
+    domain = domain_for(content, file)
+    return of_kind(domain.simulation, ScenarioKind, f"Domain {domain.name!r}: {domain.simulation_half}")
+
+
+@overload
+def load_scenario(name: str) -> Any: ...
+@overload
+def load_scenario(name: str, kind: type[S]) -> S: ...
+def load_scenario(name: str, kind: type[Scenario] = Scenario) -> Scenario:
     """Read a scenario by name (of `sim/scenarios/`) or by the path of a TOML file, as its domain does.
 
     Args:
@@ -132,15 +158,15 @@ def load_scenario(name: str, kind: type[Scenario] = Scenario) -> Any:
         UserError: unknown name, bad TOML, a wrong key or value, or another kind of team.
     """
     content, file = read_scenario(name)
-    simulation = simulation_for(content, file)
-    scenario = build(simulation.scenario, {"name": Path(name).stem, **content}, file)
-    simulation.check_scenario(scenario, file)
+    read = kind_for(content, file)
+    scenario = build(read.scenario, {"name": Path(name).stem, **content}, file)
+    read.check_scenario(scenario, file)
     if not isinstance(scenario, kind):
         raise UserError(f"{Path(name).stem}.toml: task = {scenario.task!r} is another kind of team's; name another.")
     return scenario
 
 
-def build_scenario(content: dict[str, Any], file: str) -> Any:
+def build_scenario(content: Content, file: str) -> Scenario:
     """The scenario of this content; raises `UserError` where a key or value is wrong, naming the file."""
     newest = migrated(content, SCENARIO_STEPS, file)
-    return build(simulation_for(newest, file).scenario, newest, file)
+    return build(kind_for(newest, file).scenario, newest, file)

@@ -9,10 +9,10 @@ from typing import Any
 import jax
 
 from robomarl.core.config import UserError
-from robomarl.core.domain.halves import simulation_of
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.env import make_env
 from robomarl.lab.sim.scenario import load_scenario
+from robomarl.lab.simulation import simulation_of
 from robomarl.lab.train import mappo, shac
 from robomarl.lab.train.config import OFFLINE, TrainConfig
 from robomarl.lab.train.initial.anchor import anchored

@@ -21,13 +21,13 @@ from brax.training.acme import specs
 from tqdm import tqdm
 
 from robomarl.core.config import UserError
-from robomarl.core.domain.halves import simulation_of
 from robomarl.core.domain.registry import filter_for
 from robomarl.lab.evaluate.pilots import NoFilter
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.batch import BatchSim
 from robomarl.lab.sim.filter_params import safety_params
 from robomarl.lab.sim.scenario import Scenario
+from robomarl.lab.simulation import simulation_of
 from robomarl.lab.train.algorithm import learner, training_env
 from robomarl.lab.train.config import ImitationConfig, TrainConfig
 from robomarl.lab.train.networks import Networks, make_networks

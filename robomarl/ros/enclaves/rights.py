@@ -7,6 +7,7 @@ Simulator and link emulator have no enclaves: they never leave their machine.
 
 from dataclasses import dataclass
 
+from robomarl.core.domain.base import of_kind
 from robomarl.core.domain.registry import onboard_of
 from robomarl.core.hardware.field import scenario_content
 from robomarl.core.hardware.fleet import Fleet
@@ -45,7 +46,8 @@ def rights_of(fleet: Fleet, base: str = "") -> dict[str, Rights]:
         found[f"{base}/{name}/{VEHICLE}"] = made.vehicle(name, field)
     found |= {f"{base}/{name}": made.shared(name) for name in ("monitor", "recorder", CONSOLE)}
     for name, rights in onboard_of(content).rights(made).items():
-        found[f"{base}/{name}"] = found.get(f"{base}/{name}", Rights()) | rights
+        own = of_kind(rights, Rights, f"What a domain's rights says of {name}")
+        found[f"{base}/{name}"] = found.get(f"{base}/{name}", Rights()) | own
     found[f"{base}/{WORLD}/{SENSORS}"] = made.sensors()
     found |= adapter_rights(robots, base, {*onboard_of(content).peers})  # they fly what can be rehearsed
     found |= mocap_rights(names, base)

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from robomarl.core.domain.halves import simulation_of
 from robomarl.core.geometry import norm, yaw_of
 from robomarl.domains.ground.lab.controllers.waypoint import commanded_velocity, driving
 from robomarl.domains.ground.lab.drive import driven, wheel_twist
 from robomarl.lab.sim.scenario import load_scenario
+from robomarl.lab.simulation import simulation_of
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,8 @@ def test_nobody_is_faster_than_the_vehicle(scenario: Any, name: str):
     command = np.zeros((2, 3, 4), np.float32)
     command[..., :2] = vehicle.limits.accel_max_m_s2[:2]
     for _ in range(60):
-        twist = wheel_twist(fast, world, command, world.pos_m[..., 0] * 0 + 9) if name == "gritsbot" else None
+        most = world.pos_m[..., 0] * 0 + 9
+        twist = wheel_twist(vehicle, fast.period_s, world, command, most) if name == "gritsbot" else None
         world = drive(fast, world, command, vehicle.limits.speed_m_s if twist is None else 9.0)
         if twist:
             wheels = np.abs(twist[0]) + np.abs(twist[1]) * vehicle.drive.track_m / 2

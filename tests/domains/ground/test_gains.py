@@ -6,7 +6,6 @@ import jax
 import numpy as np
 import pytest
 
-from robomarl.core.domain.halves import simulation_of
 from robomarl.core.filter.policy_gain_filter import GainedFilter
 from robomarl.core.spec import GAIN, has_gain
 from robomarl.domains.ground.lab.controllers.fixed_gain import FixedGain
@@ -16,6 +15,7 @@ from robomarl.lab.evaluate.evaluation import EvalConfig
 from robomarl.lab.evaluate.pilots import make_pilot
 from robomarl.lab.sim.env import make_env
 from robomarl.lab.sim.scenario import load_scenario
+from robomarl.lab.simulation import simulation_of
 
 PASSAGES = ["passage_4", "doorway_2", "intersection_4"]
 

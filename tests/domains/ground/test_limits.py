@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from robomarl.core.config import UserError
-from robomarl.core.domain.halves import simulation_of
 from robomarl.domains.ground.lab.controllers.scripted import ScriptedRobots
 from robomarl.lab.evaluate.evaluate import evaluate
 from robomarl.lab.evaluate.evaluation import EvalConfig
 from robomarl.lab.sim.check import CheckConfig, check_engines
 from robomarl.lab.sim.filter_params import safety_params
 from robomarl.lab.sim.scenario import load_scenario
+from robomarl.lab.simulation import simulation_of
 
 
 def written(folder: Path, base: str, more: str) -> str:

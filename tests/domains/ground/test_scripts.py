@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from robomarl.core.config import UserError
-from robomarl.core.domain.halves import simulation_of
 from robomarl.core.features import NeighbourRule
 from robomarl.core.view import LocalView
 from robomarl.domains.ground.core.features import landmarks, mates_plan, open_first, room_for_all
@@ -16,6 +15,7 @@ from robomarl.domains.ground.lab.controllers.scripted import ScriptLaw
 from robomarl.domains.ground.lab.controllers.waypoint import approach
 from robomarl.domains.ground.lab.tasks import task_of
 from robomarl.lab.sim.scenario import load_scenario
+from robomarl.lab.simulation import simulation_of
 from robomarl.lab.train.algorithm import training_env
 from robomarl.lab.train.config import ImitationConfig, TrainConfig
 from robomarl.lab.train.imitation import Teacher, blank_state

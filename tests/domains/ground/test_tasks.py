@@ -10,11 +10,11 @@ import pytest
 from robomarl.core.bundle.contract import describe
 from robomarl.core.bundle.golden import Golden, from_bytes, map_view, to_bytes
 from robomarl.core.config import UserError
-from robomarl.core.domain.halves import simulation_of
 from robomarl.core.domain.registry import domain_named
 from robomarl.domains.ground.core.sensed import THINGS, FloorSensed
 from robomarl.domains.ground.lab.tasks import TASKS, task_of
 from robomarl.lab.sim.scenario import load_scenario
+from robomarl.lab.simulation import simulation_of
 
 SCENARIOS = {"passage": "passage_4", "crowd": "crowd_8"}
 """Of tasks whose scenarios are named after what is in them."""

@@ -7,11 +7,11 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from robomarl.core.domain.halves import simulation_of
 from robomarl.domains.ground.lab.controllers.shortest_paths import CORNER_M, Ways
 from robomarl.domains.ground.lab.controllers.straight import AroundLaw
 from robomarl.lab.export.graph import to_onnx
 from robomarl.lab.sim.scenario import load_scenario
+from robomarl.lab.simulation import simulation_of
 
 BLOCK_M, OUTER_M = 0.27, 0.9
 """Blocks of intersection_4 reach from this far off the lanes' middles to that far."""

@@ -10,7 +10,6 @@ import pytest
 from benchmarks.flight.identification import study
 from benchmarks.flight.planted import draw_planted, fly_planted
 from robomarl.core.config import UserError
-from robomarl.core.domain.halves import field_of
 from robomarl.core.filter.params import from_vehicle
 from robomarl.core.hardware.vehicle import load_vehicle
 from robomarl.field.identify.gap import gap_figures, measure_gap
@@ -19,6 +18,7 @@ from robomarl.field.identify.patch import Provenance, ranges_of, scenario_text, 
 from robomarl.field.identify.robot_fit import Parameter
 from robomarl.field.identify.safety_figures import SafetyFigure, brake_figure
 from robomarl.field.track import RobotTrack
+from robomarl.field.work import field_of
 from robomarl.lab.evaluate.resolve import resolve_policy
 from robomarl.lab.sim.scenario import load_scenario
 

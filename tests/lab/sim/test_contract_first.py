@@ -6,7 +6,6 @@ from typing import Any
 import pytest
 
 from robomarl.core.config import UserError
-from robomarl.core.domain.halves import simulation_of
 from robomarl.core.domain.registry import domain_named
 from robomarl.core.features import FEATURES, feature
 from robomarl.core.hardware.vehicle import load_any_vehicle
@@ -16,6 +15,7 @@ from robomarl.lab.evaluate.model_episodes import simulation_of_model
 from robomarl.lab.sim.env import make_env
 from robomarl.lab.sim.model import accelerated
 from robomarl.lab.sim.scenario import load_scenario
+from robomarl.lab.simulation import simulation_of
 
 
 @pytest.fixture

@@ -228,8 +228,8 @@ def test_imitation_learns_what_the_law_does_over_a_decision():
 
 
 def _flown_by_a_law_that_counts(config: TrainConfig, env: Any, scenario: Any) -> Any:
-    from robomarl.core.domain.halves import simulation_of
     from robomarl.lab.evaluate.pilots import NoFilter
+    from robomarl.lab.simulation import simulation_of
 
     action = env.unwrapped.action
     count = iter(range(100))

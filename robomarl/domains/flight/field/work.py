@@ -4,13 +4,13 @@ from dataclasses import replace
 from typing import Any
 
 from robomarl.core.config import UserError
-from robomarl.core.domain.field import FieldWork
 from robomarl.domains.flight.field.identify.learned import learned
 from robomarl.domains.flight.field.identify.model import fitted
 from robomarl.domains.flight.field.identify.retrace import retrace
 from robomarl.domains.flight.field.identify.weigh import weigh
 from robomarl.domains.flight.field.payload.hang import find_payload
 from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.field.work import FieldWork
 
 
 def reflown(scenario: FlightScenario, legs: Any, seed: int | None) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.world import World, positions
 from robomarl.lab.sim.check import drift
-from robomarl.lab.sim.probe import CheckTrial, Probe
+from robomarl.lab.probe import CheckTrial, Probe
 
 HOLD_S = (0.2, 0.4)
 

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 from robomarl.core.config import UserError
-from robomarl.core.domain.simulation import Evaluated, Imitated, Measured, Simulation
 from robomarl.core.log import FlightLog, save_flight
 from robomarl.core.spec import ActionSpec
 from robomarl.core.types import Figures
@@ -14,8 +13,11 @@ from robomarl.domains.flight.lab.env import TeamEnv
 from robomarl.domains.flight.lab.goto import GotoPolicy
 from robomarl.domains.flight.lab.safety.filter_params import flyer_params
 from robomarl.domains.flight.lab.scenario import FlightScenario, check_scenario
+from robomarl.domains.flight.lab.staging import STAGING
 from robomarl.domains.flight.lab.tasks.registry import task_of
-from robomarl.lab.sim.probe import Probe
+from robomarl.lab.evaluate.score import TeamScore
+from robomarl.lab.probe import Probe
+from robomarl.lab.simulation import Evaluated, Imitated, Measured, Simulation
 
 
 def action(scenario: FlightScenario) -> ActionSpec:
@@ -85,11 +87,11 @@ def attack(scenario: FlightScenario, *how: Any) -> Figures:
     return attack_all(scenario, *how)
 
 
-def score(scenario: FlightScenario, config: Any) -> Any:
+def score(scenario: FlightScenario, hover_s: float) -> TeamScore:
     """Return the score by the rules of the task."""
     from robomarl.domains.flight.lab.evaluation.score import FlightScore
 
-    return FlightScore(scenario, config.hover_s)
+    return FlightScore(scenario, hover_s)
 
 
 def mixed_team(policy: Any, scenario: FlightScenario) -> Any:
@@ -179,5 +181,6 @@ SIMULATION = Simulation(
     measured=Measured(response_parameters, moves_alike, plant),
     rewarded=rewarded,
     imitated=Imitated(law_of, failed, is_harsh, harder, errors),
+    staging=STAGING,
     attack=attack,
 )

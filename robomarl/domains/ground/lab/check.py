@@ -4,15 +4,14 @@ A differential drive that goes backwards turns about, ever faster the more it is
 heading then tells the engines' rounding, and not their agreement.
 """
 
-from typing import Any
-
 import numpy as np
 
 from robomarl.core.geometry import yaw_of
+from robomarl.domains.ground.lab.scenario import GroundScenario
+from robomarl.lab.probe import CheckTrial, Probe
 from robomarl.lab.sim.check import drift, held
 from robomarl.lab.sim.model.check import seen
 from robomarl.lab.sim.model.world import TeamWorld
-from robomarl.lab.sim.probe import CheckTrial, Probe
 
 APART_M = 5.0
 """Distance [m] from one robot to the next, so that no robots meet."""
@@ -22,7 +21,9 @@ WIND_SHARE, HOLD_S = 0.35, 0.3
 """Speed that a drawn acceleration changes while it is held, over that."""
 
 
-def begin(scenario: Any, world: TeamWorld, random: np.random.Generator, seconds: float) -> tuple[TeamWorld, np.ndarray]:
+def begin(
+    scenario: GroundScenario, world: TeamWorld, random: np.random.Generator, seconds: float
+) -> tuple[TeamWorld, np.ndarray]:
     """Robots in a row, and commands [T, E, N, 4]: first along their headings, then anywhere."""
     limits, hz = scenario.vehicle_config.limits, scenario.rates.policy_hz
     steps, up, hold = (max(1, round(s * hz)) for s in (seconds, SPEED_UP_S, HOLD_S))

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from robomarl.core.domain.simulation import Imitated, Measured
 from robomarl.domains.ground.lab.check import PROBE
 from robomarl.domains.ground.lab.controllers.scripted import ScriptedRobots, ScriptLaw
 from robomarl.domains.ground.lab.controllers.waypoint import waypoints
@@ -13,7 +12,9 @@ from robomarl.domains.ground.lab.film import film
 from robomarl.domains.ground.lab.limits import check_scenario, filter_params
 from robomarl.domains.ground.lab.model import MODEL, left_arena
 from robomarl.domains.ground.lab.scenario import GroundScenario
+from robomarl.domains.ground.lab.staging import STAGING
 from robomarl.lab.evaluate.model_episodes import simulation_of_model
+from robomarl.lab.simulation import Imitated, Measured
 
 
 def plant(scenario: GroundScenario, flights: int, seed: int, threads: int) -> Any:
@@ -46,4 +47,5 @@ SIMULATION = simulation_of_model(
         plant=plant,
     ),
     choices=waypoints,
+    staging=STAGING,
 )

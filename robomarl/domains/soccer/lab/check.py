@@ -19,7 +19,7 @@ from robomarl.domains.soccer.lab.physics.ball import Ball
 from robomarl.domains.soccer.lab.placement import facing
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.lab.sim.check import held
-from robomarl.lab.sim.probe import CheckTrial, Probe, Seen
+from robomarl.lab.probe import CheckTrial, Probe, Seen
 
 GAMES = 16
 DRIVE_S, KICK_S, PRESS_S, BLOCK_S = 1.5, 2.0, 0.4, 0.2

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-from robomarl.core.domain.simulation import Evaluated, Games, Measured, Simulation
 from robomarl.core.types import Figures
 from robomarl.domains.soccer.lab.batch import make_soccer
 from robomarl.domains.soccer.lab.check import PROBE
@@ -13,9 +12,11 @@ from robomarl.domains.soccer.lab.controllers.skills import no_belief
 from robomarl.domains.soccer.lab.env import SoccerEnv
 from robomarl.domains.soccer.lab.safety.filter_params import player_params
 from robomarl.domains.soccer.lab.scenario import SoccerScenario, check_scenario
+from robomarl.domains.soccer.lab.staging import STAGING
 from robomarl.domains.soccer.lab.task import action
 from robomarl.lab.evaluate.floor_plan import check_suffix
 from robomarl.lab.sim.starts import Starts
+from robomarl.lab.simulation import Evaluated, Games, Measured, Simulation
 
 
 def make_env(
@@ -88,5 +89,6 @@ SIMULATION = Simulation(
         length_m=lambda scenario: scenario.field.length_m,
         half_length=("own_motion.x", "goal_ahead.dx"),
     ),
+    staging=STAGING,
     all_seeing=lambda scenario: 'sees = "all"' if scenario.sees == "all" else "",
 )

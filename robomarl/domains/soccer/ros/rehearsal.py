@@ -3,6 +3,7 @@
 from std_srvs.srv import Trigger
 
 from robomarl.core.config import UserError
+from robomarl.core.domain.base import of_kind
 from robomarl.core.hardware.fleet import Fleet
 from robomarl.domains.soccer.ros.fleet_rules import rules_of
 from robomarl.domains.soccer.ros.outcome import MatchResult, match_result
@@ -40,7 +41,7 @@ class Match(Rehearsal):
         """Prepare; nothing happens before `play`. `match_s`: how long it lasts."""
         super().__init__(team)
         self._match_s = match_s
-        self._referee: RefereeClient = team.console.beside
+        self._referee = of_kind(team.console.beside, RefereeClient, "The operator's side of a game")
         self.said: Said = NOTHING_YET
         """The referee's last word."""
 

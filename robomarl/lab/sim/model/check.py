@@ -9,7 +9,7 @@ from robomarl.lab.sim.model.engines import engines
 from robomarl.lab.sim.model.model import Model
 from robomarl.lab.sim.model.vehicle_keys import felt
 from robomarl.lab.sim.model.world import TeamWorld
-from robomarl.lab.sim.probe import CheckTrial, Probe
+from robomarl.lab.probe import CheckTrial, Probe
 
 HOLD_S = 0.3
 """Time [s] for which commands are held."""

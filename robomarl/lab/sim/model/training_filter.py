@@ -40,10 +40,10 @@ class TrainingFilter:
 
     def __init__(self, scenario: Any, mode: str) -> None:
         """Work out the constants."""
-        from robomarl.core.domain.halves import simulation_of
         from robomarl.lab.jax_filter.filter import make_jax_filter
         from robomarl.lab.sim.filter_params import safety_params
         from robomarl.lab.sim.model.upright_filter import FilterOnceUpright
+        from robomarl.lab.simulation import simulation_of
 
         params, thrown = safety_params(scenario), mode == "upright"
         self._filter = make_jax_filter(params, "qp" if thrown else mode)  # type: ignore[arg-type]

@@ -1,8 +1,11 @@
 """`TeamPath`: motion and commands of a whole team at the ticks of one of its robots, for rewards of recordings."""
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
+
+S = TypeVar("S", contravariant=True)
+"""The domain's scenario."""
 
 
 class TeamPath(NamedTuple):
@@ -22,11 +25,11 @@ class TeamPath(NamedTuple):
     """[K, N, A] commands sent at the tick."""
 
 
-class Rewarded(Protocol):
+class Rewarded(Protocol[S]):
     """Interface of a domain's rewards of recorded ticks."""
 
     def __call__(
-        self, scenario: object, path: TeamPath, weights: dict[str, float] | None
+        self, scenario: S, path: TeamPath, weights: dict[str, float] | None, /
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return from each tick to the next: reward [K - 1, N], and [K - 1] bool, True if the team has failed."""
         ...

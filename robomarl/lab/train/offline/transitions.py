@@ -5,9 +5,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.core.config import UserError
-from robomarl.core.domain.halves import needed, simulation_of
+from robomarl.core.domain.scenario import needed
 from robomarl.core.spec import ActionSpec, ObservationSpec
 from robomarl.lab.dataset import Dataset
+from robomarl.lab.simulation import simulation_of
 from robomarl.lab.train.offline.team_path import TeamPath
 
 ACTIVE = "ACTIVE"

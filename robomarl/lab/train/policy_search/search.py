@@ -22,11 +22,11 @@ from tqdm import tqdm
 
 from robomarl.core.bundle.provenance import Ancestor
 from robomarl.core.config import UserError
-from robomarl.core.domain.halves import simulation_of
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.env import make_env
 from robomarl.lab.sim.law import GainedLaw
 from robomarl.lab.sim.scenario import Scenario
+from robomarl.lab.simulation import simulation_of
 from robomarl.lab.train.algorithm import training_env
 from robomarl.lab.train.config import SearchConfig, TrainConfig
 from robomarl.lab.train.policy_search.structured import gained_law, picker, save_law

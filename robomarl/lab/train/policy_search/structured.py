@@ -17,11 +17,11 @@ import numpy as np
 
 from robomarl.core.bundle.provenance import Ancestor
 from robomarl.core.config import UserError
-from robomarl.core.domain.halves import simulation_of
 from robomarl.core.spec import ObservationSpec
 from robomarl.lab.sim.env import make_env
 from robomarl.lab.sim.law import GainedLaw
 from robomarl.lab.sim.scenario import Scenario
+from robomarl.lab.simulation import simulation_of
 from robomarl.lab.train.config import TrainConfig
 from robomarl.lab.train.run.ancestry import parse_ancestry
 from robomarl.lab.train.run.run_folder import LAW, ObservationStats, load_recipe_of

@@ -12,10 +12,10 @@ import numpy as np
 from brax.training.acme import running_statistics
 
 from robomarl.core.config import UserError
-from robomarl.core.domain.halves import needed, simulation_of
-from robomarl.core.domain.simulation import Choices
+from robomarl.core.domain.scenario import needed
 from robomarl.core.spec import ActionSpec
 from robomarl.lab.sim.agents import AgentsEnv
+from robomarl.lab.simulation import Choices, simulation_of
 from robomarl.lab.train.config import NetworkConfig, TrainConfig
 from robomarl.lab.train.layers import MLP, normalized_layers
 from robomarl.lab.train.networks import Carry, Networks, leave, of_sets, sets_of, trunk

@@ -9,10 +9,10 @@ from pathlib import Path
 import jax
 import numpy as np
 
-from robomarl.core.domain.halves import simulation_of
 from robomarl.core.spec import has_gain
 from robomarl.lab.evaluate.evaluate import evaluate
 from robomarl.lab.evaluate.evaluation import EvalConfig
+from robomarl.lab.simulation import simulation_of
 from robomarl.lab.train.run.logs import known
 from robomarl.lab.train.run.run_folder import Run, RunPolicy
 from robomarl.lab.train.run.storage import replace_text, save_state

@@ -16,9 +16,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from robomarl.core.config import UserError
-from robomarl.core.domain.halves import needed, simulation_of
+from robomarl.core.domain.scenario import needed
 from robomarl.core.spec import ObservationSpec
 from robomarl.lab.sim.filter_params import safety_params
+from robomarl.lab.simulation import simulation_of
 
 PolicyFn = Callable[[tuple, jax.Array], tuple[tuple, jax.Array]]
 APART_M = 0.2

@@ -1,9 +1,12 @@
-"""Who a team plays against while it learns: scripts, itself, and earlier snapshots, each on a part of the batch.
+"""Opponents of a team while it learns: scripts, itself, and earlier snapshots, each on a part of the
+batch.
 
-Opponents are sampled by how often they win (prioritized fictitious self-play, Vinyals et al., Nature 2019), and
-everybody is rated (Elo, 1978). Everything here is pure, and part of the training state.
+Opponents are sampled by how often they win (prioritized fictitious self-play, Vinyals et al.,
+Nature 2019), and all players are rated (Elo, 1978). Everything here is pure, and part of the
+training state.
 
-Letters in shapes: B games, N robots of a team, G parts of the batch, S of them with snapshots, P snapshots kept.
+Letters in shapes: B games, N robots of a team, G parts of the batch, S parts with snapshots, P
+snapshots kept.
 """
 
 from functools import partial
@@ -14,24 +17,23 @@ import jax.numpy as jnp
 import numpy as np
 
 from robomarl.core.config import UserError
-from robomarl.core.domain.halves import simulation_of
-from robomarl.core.domain.simulation import Games
 from robomarl.core.view import LocalView
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.sides import team_view
+from robomarl.lab.simulation import Games, simulation_of
 from robomarl.lab.train.config import SelfPlayConfig, TrainConfig
 from robomarl.lab.train.distribution import squash
 from robomarl.lab.train.networks import Carry, Networks
 
 START_ELO = 1000.0
 ELO_GAIN = 2.0
-"""What one game more than expected is worth."""
+"""Elo points for one game more than expected."""
 KEEP = 0.98
-"""What is left of the counts of goals after an update."""
+"""Fraction of the counts of goals that remains after an update."""
 
 
 class ActorSnapshot(NamedTuple):
-    """What a trained team is: actor and statistics of its input; with a leading axis, many of them."""
+    """A trained team: actor and statistics of its input; with a leading axis, many teams."""
 
     params: Any
     stats: Any
@@ -43,19 +45,19 @@ def as_team(params: Any, stats: Any) -> ActorSnapshot:
 
 
 def copies(team: ActorSnapshot, count: int) -> ActorSnapshot:
-    """[count] times the same team."""
+    """Return `count` copies of a team, along a leading axis."""
     return jax.tree.map(lambda x: jnp.repeat(x[None], count, 0), team)
 
 
 class Memory(NamedTuple):
-    """What the players remember beside the learner."""
+    """Memory of all players but the learner."""
 
     belief: Any
-    """[B, N] of scripts on the other side."""
+    """[B, N] memory of scripts on the opposing side."""
     taught: Any
     """[B, N, ...] of the teacher, a script's or a network's."""
     carry: Carry
-    """[B, N, ...] of networks on the other side."""
+    """[B, N, ...] memory of networks on the opposing side."""
 
 
 class League(NamedTuple):
@@ -107,10 +109,10 @@ def first_league(config: TrainConfig, env: AgentsEnv, networks: Networks, team: 
 
 
 def games_of(env: AgentsEnv) -> Games:
-    """What the scenario's domain says about the other team.
+    """Return the games of the scenario's domain, which define the opposing team.
 
     Raises:
-        UserError: nobody plays against anybody there.
+        UserError: the scenario has no opponents.
     """
     found = simulation_of(env.scenario).games
     if found is None:
@@ -119,17 +121,17 @@ def games_of(env: AgentsEnv) -> Games:
 
 
 def team_teaches(config: SelfPlayConfig, env: AgentsEnv) -> bool:
-    """Whether the teacher is a trained team."""
+    """Return True if the teacher is a trained team."""
     return config.teacher not in ("", *games_of(env).scripts)
 
 
 class Opponents:
-    """What moves the other team in each part of the batch: scripts first, then the learner, then snapshots."""
+    """Controllers of the opposing team in each part of the batch: scripts first, then the learner, then snapshots."""
 
     def __init__(
         self, config: TrainConfig, env: AgentsEnv, networks: Networks, teacher: ActorSnapshot | None = None
     ) -> None:
-        """Work out who plays where; `teacher` is the team that teaches, if it is no script."""
+        """Assign the opponents to the parts of the batch; `teacher` is the team that teaches, if it is no script."""
         self._play, self._env, self._networks = config.self_play, env, networks
         self._size = config.num_envs // num_parts(self._play)
         games = games_of(env)
@@ -139,7 +141,7 @@ class Opponents:
             self._teacher = games.player(env.scenario, self._play.teacher)
 
     def teams(self, league: League, learner: ActorSnapshot) -> ActorSnapshot:
-        """[itself + S] who plays in the parts without a script, the learner first."""
+        """Return the teams [itself + S] of the parts without a script, the learner first."""
         mine = copies(learner, self._play.itself)
         theirs = jax.tree.map(lambda x: x[league.playing], league.pool)
         return jax.tree.map(lambda a, b: jnp.concatenate([a, b]), mine, theirs)
@@ -167,7 +169,9 @@ class Opponents:
         return carry, squash(jnp.split(output, 2, axis=-1)[0], self._env.action)
 
     def teach(self, memory: Memory, views: LocalView, obs: jax.Array) -> tuple[Memory, jax.Array]:
-        """(memory, views, observations) -> (memory, what the teacher would do in our place [B, N, A], in [-1, 1])."""
+        """Return from (memory, views, observations): (memory, the teacher's actions in our place [B, N, A], in [-1,
+        1]).
+        """
         spec, count = self._env.action, self._env.scenario.count
         assert self._teacher is not None, "asked only where there is one"
         if isinstance(self._teacher, ActorSnapshot):
@@ -207,7 +211,9 @@ def expected(ours: jax.Array | float, theirs: jax.Array | float) -> jax.Array | 
 
 
 def next_round(league: League, learner: ActorSnapshot, key: jax.Array) -> League:
-    """Take a snapshot in the place of the oldest, and draw who plays: the more a snapshot wins, the more often."""
+    """Replace the oldest snapshot by the learner, and draw the opponents: snapshots that win more are drawn more
+    often.
+    """
     kept = len(league.games)
     spot = league.count % kept
     league = league._replace(

@@ -1,4 +1,6 @@
-"""Whether all stages can begin, and the bundle be made: what would end a training after hours is said before it."""
+"""Check that all stages can begin, and the bundle be made: errors that would end a training after hours come before
+it.
+"""
 
 from dataclasses import replace
 from functools import partial
@@ -8,8 +10,8 @@ import jax
 import numpy as np
 
 from robomarl.core.config import UserError
-from robomarl.core.domain.halves import simulation_of
 from robomarl.lab.sim.scenario import load_scenario
+from robomarl.lab.simulation import simulation_of
 from robomarl.lab.train.algorithm import init_state, make_update
 from robomarl.lab.train.initial.new_inputs import fitted, read_fitting
 from robomarl.lab.train.run.mixture import with_experts
@@ -59,7 +61,7 @@ def check_fit(run: Run, source: str, runs: Runs) -> None:
 
 
 def blank_weights(run: Run) -> dict[str, np.ndarray]:
-    """Zeros of the shapes of what the run learns, by name."""
+    """Return zeros in the shapes of the run's learned arrays, by name."""
     return weights_of(jax.tree.map(lambda leaf: np.zeros(leaf.shape), run.state))
 
 

@@ -16,7 +16,7 @@ from robomarl.domains.flight.lab.check import HOLD_S, heavier
 from robomarl.domains.flight.lab.payload.state import Load, attitude, origin
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.world import World
-from robomarl.lab.sim.probe import CheckTrial, Probe, Seen
+from robomarl.lab.probe import CheckTrial, Probe, Seen
 
 SLACK_FOR = 8
 """Decisions without tension that make a cable slack: shorter gaps are ringing."""

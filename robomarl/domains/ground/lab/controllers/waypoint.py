@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robomarl.core.domain.simulation import Choices
 from robomarl.core.filter.model.look_ahead import heading
 from robomarl.core.geometry import components, namespace, norm
 from robomarl.core.hardware.vehicle import DifferentialDrive
 from robomarl.core.types import Array
 from robomarl.core.view import LocalView
+from robomarl.lab.simulation import Choices
 
 POSITION_PER_S = 1.5
 """Wanted speed over distance."""
