@@ -1,23 +1,28 @@
 """The half of a domain that robots import: what generic code asks it, and domains of other packages."""
 
-from collections.abc import Iterator
-from dataclasses import fields
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from robomarl.core.config import UserError
+from robomarl.core.config import UserError, to_dict
 from robomarl.core.domain import registry
 from robomarl.core.domain.base import Domain
-from robomarl.core.domain.onboard import LazyImport, Onboard
+from robomarl.core.domain.onboard import Command, LazyImport, Onboard
 from robomarl.core.domain.registry import domain_named, domains, filter_for, load_features, onboard_of
 from robomarl.core.features import FEATURES
 from robomarl.core.filter.body_rates import BodyRatesFilter
 from robomarl.core.filter.filter import SafetyFilter, from_vehicle
 from robomarl.core.filter.policy_gain_filter import GainedFilter
+from robomarl.core.hardware.scenario_files import read_scenario, scenario_names
 from robomarl.core.hardware.vehicle import load_any_vehicle
 from robomarl.core.spec import ActionField, ActionSpec, ObservationField, ObservationSpec
 from robomarl.domains.soccer.core.command_filter import PlayerFilter
+from robomarl.lab.sim.scenario import load_scenario
+from robomarl.ros.fieldtask import Seat, field_task
 
 TOY = """
 from robomarl.core.domain.onboard import Onboard
@@ -31,15 +36,45 @@ ONBOARD = Onboard(commands=(), features=("toy_line",))
 """
 
 
-def lazy_imports(onboard: Onboard) -> list[LazyImport]:
-    named = [getattr(onboard, field.name) for field in fields(onboard)]
-    return [found for found in [*named, *(c.filter for c in onboard.commands)] if isinstance(found, LazyImport)]
+REFERENCE = re.compile(r"robomarl(\.\w+)+(:\w+)?")
+"""A module of the package, or an object in it."""
+
+
+def references(part: object) -> Iterator[str]:
+    """Every `module:NAME` and every module that a domain names, in its halves and in their parts."""
+    if isinstance(part, LazyImport):
+        yield part.name
+    elif isinstance(part, str):
+        yield from (word for word in part.split()[:1] if REFERENCE.fullmatch(word))
+    elif isinstance(part, Mapping):
+        yield from (name for value in part.values() for name in references(value))
+    elif isinstance(part, list | tuple):
+        yield from (name for value in part for name in references(value))
+    elif is_dataclass(part) and not isinstance(part, type):
+        yield from (name for field in fields(part) for name in references(getattr(part, field.name)))
+
+
+def named_by(domain: Domain) -> set[str]:
+    """References of a domain, of its halves, and of the field tasks of the scenarios that ship."""
+    names = [name for name in scenario_names() if read_scenario(name)[0]["task"] in domain.tasks]
+    tasks = [field_task(to_dict(load_scenario(name)), Seat(0, 2)) for name in names]
+    return {*references([domain, domain.onboard, domain.simulation, domain.field, tasks])}
 
 
 @pytest.mark.parametrize("name", sorted(domains()))
-def test_what_a_domain_names_is_there(name: str):
+def test_every_reference_of_a_domain_resolves(name: str):
     pytest.importorskip("rclpy")
-    assert all(callable(lazy.function) for lazy in lazy_imports(domain_named(name).onboard))
+    found = named_by(domain_named(name))
+    assert found
+    for reference in found:
+        module, _, attribute = reference.partition(":")
+        target = import_module(module)
+        assert not attribute or hasattr(target, attribute), reference
+
+
+def test_references_in_parts_of_a_half_are_found():
+    ours = Onboard((Command(("speed",), LazyImport("a.b:F")),), ("robomarl.c",), peers={"x": ("node", "robomarl.d e")})
+    assert {*references(ours)} == {"a.b:F", "robomarl.c", "robomarl.d", *references(Onboard(()))}
 
 
 @pytest.mark.parametrize(
