@@ -32,7 +32,7 @@ class NeighbourRule:
 
 
 Read = Callable[..., Array]
-"""(view, or what `Feature.of` makes of it, rule) -> the feature."""
+"""(view, or the result of `Feature.of`, rule) -> the feature."""
 ReadT = TypeVar("ReadT", bound=Read)
 
 
@@ -70,12 +70,12 @@ def of_one(view: LocalView) -> bool:
     return type(view.own.pos_m) is np.ndarray and view.own.pos_m.ndim == 1
 
 
-def as_array(value: Array) -> Array:
+def as_array(value: tuple[Array, ...] | np.ndarray) -> Array:
     """Return the result of a feature's function as an array [..., size]."""
     return join(value) if isinstance(value, tuple) else value
 
 
-def numbers(value: Array) -> list[float]:
+def numbers(value: tuple[float, ...] | np.ndarray) -> list[float]:
     """Return the result of a feature's function for one robot as a list."""
     return list(value) if isinstance(value, tuple) else value.tolist()
 

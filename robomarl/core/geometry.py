@@ -33,7 +33,7 @@ def components(vector: Array) -> tuple[Array, ...]:
     return tuple(vector[..., i] for i in range(vector.shape[-1]))
 
 
-def number(scalar: Array) -> Array:
+def number(scalar: np.ndarray | np.generic | float) -> Array:
     """Return an array without axes, or one of numpy's own numbers, as Python's number; everything else unchanged."""
     return scalar.item() if isinstance(scalar, (np.ndarray, np.generic)) and scalar.ndim == 0 else scalar
 

@@ -5,21 +5,25 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from robomarl.core.config import UserError, suggest
+from robomarl.core.config.parsed import JsonObject, is_table
+
+if TYPE_CHECKING:
+    import yaml
 
 FILES = (".toml", ".yaml", ".yml", ".npz")
-"""Endings of what a file may name by path."""
+"""Suffixes of files that a file may name by path."""
 _BEGUN: ContextVar[tuple[Path, ...]] = ContextVar("_BEGUN", default=())
 """Files that wait for the one that they extend."""
 
 
 def read_text(path: Path) -> str:
-    """What a text file says.
+    """Return the content of a text file.
 
     Raises:
-        UserError: it is none, or can't be read.
+        UserError: it is no text file, or can't be read.
     """
     try:
         return path.read_text("utf-8")
@@ -31,22 +35,23 @@ def read_text(path: Path) -> str:
 
 def read_toml(
     path: Path,
-    base: Callable[[str], dict[str, Any]],
-    renew: Callable[[dict[str, Any], dict[str, Any]], Any] | None = None,
-) -> dict[str, Any]:
-    """The keys of a TOML file, over those of the one that it names in `extends`.
+    base: Callable[[str], JsonObject],
+    renew: Callable[[JsonObject, JsonObject], JsonObject] | None = None,
+) -> JsonObject:
+    """Return the keys of a TOML file, over those of the file that it names in `extends`.
 
     Args:
         path: the file; others that it names by path are looked for beside it first.
-        base: the keys of the other, by what `extends` says.
-        renew: what the file's own keys are in the newest version, from them and from those that it extends.
+        base: function from the value of `extends` to the keys of that file.
+        renew: function from the file's own keys and the extended ones to its own keys in the newest
+            version.
 
     Raises:
         UserError: bad TOML, or files that extend each other.
     """
     text, same = read_text(path), path.resolve()
     try:
-        data = _beside(tomllib.loads(text), path.parent)
+        data = _named_beside(tomllib.loads(text), path.parent)
     except (ValueError, RecursionError) as error:  # tables without end, too
         raise UserError(f"{path.name}: not valid TOML, {error}; mend the syntax there.") from None
     if "extends" not in data:
@@ -61,21 +66,26 @@ def read_toml(
         _BEGUN.reset(before)
 
 
-def _beside(value: Any, folder: Path) -> Any:
+def _named_beside(table: JsonObject, folder: Path) -> dict[str, object]:
+    return {key: _beside(part, folder) for key, part in table.items()}
+
+
+def _beside(value: object, folder: Path) -> object:
     """The value, the files in it that are there below the folder named from it."""
-    if isinstance(value, dict):
-        return {key: _beside(part, folder) for key, part in value.items()}
-    named = isinstance(value, str) and value.endswith(FILES) and (folder / value).is_file()
-    return str(folder / value) if named else value
+    if is_table(value):
+        return _named_beside(value, folder)
+    if isinstance(value, str) and value.endswith(FILES) and (folder / value).is_file():
+        return str(folder / value)
+    return value
 
 
-def read_yaml(name: str, kind: str, folder: Path) -> tuple[Any, str]:
-    """What a YAML file says, and the file's name for errors.
+def read_yaml(name: str, kind: str, folder: Path) -> tuple[object, str]:
+    """Return the content of a YAML file, and the file's name for errors.
 
     Args:
-        name: of a file in the folder, or the path of another.
-        kind: what the file is of, as the error says it.
-        folder: those that ship.
+        name: name of a file in the folder, or the path of another.
+        kind: kind of the file's content, as the error names it.
+        folder: folder of the files that ship.
 
     Raises:
         UserError: unknown name, bad YAML, or a key that is there twice.
@@ -98,13 +108,14 @@ def read_yaml(name: str, kind: str, folder: Path) -> tuple[Any, str]:
 
 
 @cache
-def _yaml_loader() -> Any:
+def _yaml_loader() -> "type[yaml.SafeLoader]":
     """PyYAML's safe one, which takes the last of two keys of one name: here that is an error."""
     import yaml
 
     class Loader(yaml.SafeLoader):
-        def compose_mapping_node(self, anchor: Any) -> Any:
-            node, seen = super().compose_mapping_node(anchor), set()  # before `<<` adds keys of others
+        def compose_mapping_node(self, anchor: dict[object, yaml.Node]) -> yaml.MappingNode:
+            node = super().compose_mapping_node(anchor)
+            seen: set[object] = set()  # before `<<` adds keys of others
             for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
                 if key.value in seen:
                     said = f"key {key.value!r} is there twice"
@@ -115,8 +126,10 @@ def _yaml_loader() -> Any:
     return Loader
 
 
-def merged(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+def merged(base: JsonObject, over: JsonObject) -> dict[str, object]:
     """The keys of both tables; where both have one, that of `over`, and of tables in them again both."""
-    both = base.keys() & over.keys()
-    nested = {k: merged(base[k], over[k]) for k in both if isinstance(base[k], dict) and isinstance(over[k], dict)}
-    return {**base, **over, **nested}
+    found = {**base, **over}
+    for key in base.keys() & over.keys():
+        if is_table(below := base[key]) and is_table(above := over[key]):
+            found[key] = merged(below, above)
+    return found

@@ -1,26 +1,27 @@
-"""The sealed bundle: a folder whose every byte is accounted for.
+"""The sealed bundle: a folder in which every byte is accounted for.
 
     policy.onnx   observation in, physical action out; normalizer, squash and action scale inside
     bundle.json   the `Contract`, the hash and size of every other file, and a seal over its own content
-    policy_filtered.onnx   the same with the safety filter behind it, where there is one
+    policy_filtered.onnx   policy and safety filter in one graph, if the domain has such a graph
     golden.npz    sequences of views, observations, actions and filtered commands from training
     README.md     the card
-    residual.npz  what the vehicles of the scenario do beside their model, where it says so; no robot opens it
+    residual.npz  the scenario vehicles' behaviour beyond their model, if it has one; no robot opens it
 
-The id is the sha256 over `{path: {sha256, size}}` of all files. `eval.json` and `signature.json` are
-sidecars: they name the id and are not covered by it. Files are read once and used from memory, so that what
-was checked is what runs.
+The id is the sha256 over `{path: {sha256, size}}` of all files. `eval.json` and `signature.json`
+are sidecars: they name the id and are not covered by it. Files are read once and used from memory,
+so that the checked content is the content that runs.
 """
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 from robomarl.core.bundle.contract import Contract, FileEntry
 from robomarl.core.bundle.migrate import check_version, migrate
@@ -28,6 +29,7 @@ from robomarl.core.bundle.onnx_check import check_onnx
 from robomarl.core.bundle.provenance import sha256_of
 from robomarl.core.bundle.zip_file import read_zip
 from robomarl.core.config import UserError, build, to_dict
+from robomarl.core.config.parsed import JsonObject, is_list, is_table, table_in
 from robomarl.core.domain.registry import find_features
 from robomarl.core.features import FEATURES
 from robomarl.core.paths import bundles_dir
@@ -44,7 +46,7 @@ MAX_FILES, MAX_CONTRACT = 64, 2**20
 """Nor are those of more files, or with a larger `bundle.json` or sidecar [bytes]: read as JSON, a file may take thirty
 times its size of memory."""
 MAX_ERRORS = 100
-"""Of those that a contract has against the schema so many are looked at for the one that is told."""
+"""Maximum number of schema violations among which the reported one is chosen."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class Bundle:
 
 
 def load_bundle(name_or_dir: str | Path) -> Bundle:
-    """Read a bundle by name (of `policies/`), by its folder or a ZIP file, and check all of it but its behaviour.
+    """Read a bundle by name (of `policies/`), by its folder or a ZIP file, and check everything but its behaviour.
 
     Raises:
         UserError: no such bundle, or a file is missing, extra, a link, or not the one that was sealed.
@@ -78,7 +80,7 @@ def load_bundle(name_or_dir: str | Path) -> Bundle:
 
 
 def is_bundle(name_or_dir: str | Path) -> bool:
-    """Whether a bundle's folder is there, by name or path, or its ZIP file."""
+    """Return True if a bundle's folder exists, by name or path, or its ZIP file."""
     folders = (Path(name_or_dir), bundles_dir() / name_or_dir)
     return any((folder / CONTRACT_FILE).is_file() for folder in folders) or _is_zip(Path(name_or_dir))
 
@@ -112,8 +114,8 @@ def read_files(folder: Path) -> dict[str, bytes]:
     Raises:
         UserError: a link, something that is no file, a file that can't be read, or too many bytes.
     """
-    files, total = {}, 0
-    paths = sorted(islice(folder.rglob("*"), MAX_FILES + 1))
+    files: dict[str, bytes] = {}
+    total, paths = 0, sorted(islice(folder.rglob("*"), MAX_FILES + 1))
     if len(paths) > MAX_FILES:
         raise UserError(f"{folder}: holds over {MAX_FILES} files and folders; it is not a bundle.")
     for path in paths:
@@ -153,39 +155,56 @@ def read_contract(folder: Path, files: dict[str, bytes]) -> Contract:
         raise UserError(str(error) if where in str(error) else f"{where}: {error}") from None
 
 
-def _contract(data: Any, where: str) -> Contract:
-    seal = data.pop("seal", None) if isinstance(data, dict) else None
-    if seal is None:
+def _contract(data: object, where: str) -> Contract:
+    if not is_table(data) or (seal := data.pop("seal", None)) is None:
         raise UserError(f"{where}: seal is missing; this is no sealed bundle, export it anew.")
     check_version(data, where)
     if seal != sha256_of(data):
         raise UserError(f"{where}: was changed after it was sealed; fetch the bundle again, or export it anew.")
-    data = migrate(data, where)
-    check_schema({**data, "seal": seal}, where)
-    _find_features(data, where)
-    return build(Contract, data, where)
+    newest = migrate(data, where)
+    check_schema({**newest, "seal": seal}, where)
+    _find_features(newest, where)
+    return build(Contract, newest, where)
 
 
-def _find_features(data: Any, where: str) -> None:
-    """Import what registers the features of a contract, which knows the task that they are of.
+def _find_features(data: JsonObject, where: str) -> None:
+    """Import the modules that register a contract's features; the contract's scenario names their task.
 
     Raises:
-        UserError: one is missing here, for a reason that is known.
+        UserError: a feature is missing here, for a reason that is known.
     """
-    names = [field["name"] for field in data["observation"]["spec"]["fields"]]
-    why = find_features(names, data["scenario"]["content"])
+    fields = table_in(table_in(data, "observation"), "spec")["fields"]
+    names = [str(field["name"]) for field in fields if is_table(field)] if is_list(fields) else []
+    why = find_features(names, table_in(table_in(data, "scenario"), "content"))
     if missing := [name for name in names if name not in FEATURES and why]:
         raise UserError(f"{where}: Observation field {missing[0]!r} is not known here. {why}")
 
 
-def check_schema(data: Any, where: str) -> None:
+class SchemaError(Protocol):
+    """A fault that `jsonschema` has found."""
+
+    json_path: str
+    message: str
+    validator: object
+
+
+class Validator(Protocol):
+    """A schema, as `jsonschema` reads it."""
+
+    def iter_errors(self, instance: object) -> Iterator[SchemaError]:
+        """All faults of a file's content."""
+        ...
+
+
+def check_schema(data: object, where: str) -> None:
     """Validate against `policies/bundle.schema.json`, where jsonschema is installed: `build` checks types without it.
 
     Raises:
         UserError: names the key that is wrong.
     """
     try:
-        from jsonschema.exceptions import best_match
+        best_match: Callable[[Iterator[SchemaError]], SchemaError | None]
+        best_match = import_module("jsonschema.exceptions").best_match
     except ImportError:
         return
     error = best_match(islice(_validator().iter_errors(data), MAX_ERRORS))
@@ -196,20 +215,20 @@ def check_schema(data: Any, where: str) -> None:
 
 
 def prepare() -> None:
-    """Make ready what takes long before the first bundle."""
+    """Load the JSON schema validator, which takes long, before the first bundle is read."""
     with suppress(ImportError):
         _validator()
 
 
 @cache
-def _validator() -> Any:
-    from jsonschema import Draft202012Validator
-
-    return Draft202012Validator(json.loads((bundles_dir() / "bundle.schema.json").read_text()))
+def _validator() -> Validator:
+    return import_module("jsonschema").Draft202012Validator(
+        json.loads((bundles_dir() / "bundle.schema.json").read_text())
+    )
 
 
 def check_files(folder: Path, contract: Contract, files: dict[str, bytes]) -> None:
-    """Compare every file with what the contract says of it.
+    """Compare every file with its entry in the contract.
 
     Raises:
         UserError: names the file that is missing, extra or changed.
@@ -235,7 +254,9 @@ def check_files(folder: Path, contract: Contract, files: dict[str, bytes]) -> No
 
 
 def twins_of(names: Iterable[str]) -> tuple[str, str] | None:
-    """Two paths, or two folders of them, that some file systems take for one: spelled alike but for their case."""
+    """Return two paths, or two of their folders, that differ in case only, or None. Some file systems take
+    them for one.
+    """
     seen: dict[str, str] = {}
     for path in sorted(names):
         parts = path.split("/")
@@ -246,10 +267,10 @@ def twins_of(names: Iterable[str]) -> tuple[str, str] | None:
 
 
 def check_graphs(files: dict[str, bytes]) -> None:
-    """Look at every ONNX graph of a bundle, opened on robots or not; see `check_onnx`.
+    """Check every ONNX graph of a bundle, including graphs that no robot opens; see `check_onnx`.
 
     Raises:
-        UserError: one is not what may be in a bundle.
+        UserError: a graph contains something that a bundle must not have.
     """
     for name, content in files.items():
         if name.endswith(".onnx"):
@@ -281,8 +302,8 @@ def _difference(entry: FileEntry, content: bytes) -> str:
     return f"{len(content)} bytes, not {entry.size}" if len(content) != entry.size else "its sha256 differs"
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """What one reader takes is what all do: of a key that is there twice some take the first, Python the last."""
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Build a dict from JSON pairs. A duplicate key is an error: some readers take its first value, Python the last."""
     data = dict(pairs)
     if len(data) != len(pairs):
         raise ValueError("a key is there twice")

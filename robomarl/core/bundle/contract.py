@@ -1,11 +1,12 @@
-"""`Contract`: what `bundle.json` says, as frozen dataclasses. Floats are at full precision, never rounded."""
+"""`Contract`: the content of `bundle.json`, as frozen dataclasses. Floats are at full precision, never rounded."""
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal, TypedDict
 
 from robomarl.core.bundle.provenance import Expert, Source, Training
 from robomarl.core.config import Count, Fraction, NonNegative, Positive, Range
+from robomarl.core.config.parsed import JsonObject, is_list, number, table_in
 from robomarl.core.domain.registry import commands
 from robomarl.core.filter.params import SafetyParams
 from robomarl.core.spec import GAIN, NOT_COMMANDED, ActionSpec, ObservationSpec, describe
@@ -14,7 +15,7 @@ SCHEMA_VERSION = 2
 """Newest layout of `bundle.json` that this code reads; `migrate` reads the older ones."""
 
 NAME_LENGTH = 100
-"""Of a bundle: people read it in terminals and logs."""
+"""Maximum length of a bundle's name: people read it in terminals and logs."""
 COMMANDS = {
     "acceleration": ("m/s^2", ("world", "field")),
     "rate": ("rad/s", ("body",)),
@@ -22,10 +23,11 @@ COMMANDS = {
     "velocity": ("m/s", ("world", "body", "field")),
     GAIN: ("1/s", ("filter",)),
 }
-"""What a policy may command, by the name before the axis: unit, and frames that it may be in. Domains add elements of
-their own (`robomarl.core.domain.onboard.Command.further`)."""
+"""Commands that a policy may give, by the name before the axis: unit, and allowed frames. Domains add
+elements of their own (`robomarl.core.domain.onboard.Command.further`).
+"""
 VECTORS = ("acceleration", "rate", "velocity")
-"""These are commanded by axis, as `rate.x`; the others have no axes."""
+"""Commands that are given by axis, as `rate.x`; all others have no axes."""
 PENDING, LEFT = "pending", "left"
 """The policy's memories where a decision has more than one action: those still to come, and how many they are."""
 
@@ -48,12 +50,12 @@ class Element:
     std: NonNegative
     """Standard deviation in training; the graph divides by it."""
     max_age_s: NonNegative | None = None
-    """Oldest input that this element may be made from; none for what does not age (goals)."""
+    """Maximum age [s] of the input that this element is made from; None for inputs that do not age (goals)."""
 
 
 @dataclass(frozen=True)
 class Observation:
-    """The spec that builds the vector, and what each element of it was in training."""
+    """Spec that builds the observation vector, and the statistics of each element in training."""
 
     spec: ObservationSpec
     elements: tuple[Element, ...]
@@ -69,7 +71,7 @@ class Observation:
         for i, (ours, theirs) in enumerate(zip(here, there, strict=True)):
             if ours != theirs:
                 raise ValueError(f"elements[{i}] is {' '.join(theirs)!r} in the bundle and {' '.join(ours)!r} here.")
-        if set(self.reads) != self.spec.reads:
+        if frozenset(self.reads) != self.spec.reads:
             raise ValueError(
                 f"reads differs from what the fields read here: {sorted(self.spec.reads ^ set(self.reads))}."
             )
@@ -80,7 +82,7 @@ class Carry:
     """One array of memory that is passed from decision to decision."""
 
     owner: Literal["observation", "policy", "safety"]
-    """Whose memory: the histories', the network's or the filter's."""
+    """Owner of the memory: the observation's histories, the network or the safety filter."""
     name: str
     """For the network: the graph's input is `carry.NAME`, its output `next.NAME`."""
     shape: tuple[Annotated[int, Range(0)], ...]
@@ -93,7 +95,7 @@ class Carry:
 
 @dataclass(frozen=True)
 class Conventions:
-    """What all numbers of the bundle are given in: the only ones that this code speaks."""
+    """Conventions of all numbers in the bundle. This code supports no other values."""
 
     world: Literal["ENU"] = "ENU"
     """East, north, up: z against gravity."""
@@ -106,7 +108,7 @@ class Conventions:
 
 @dataclass(frozen=True)
 class Seen:
-    """What an element was in training."""
+    """Statistics of one action element in training."""
 
     low: float
     high: float
@@ -127,7 +129,7 @@ class RadioContract:
 
 @dataclass(frozen=True)
 class FileEntry:
-    """What a file of the bundle must be."""
+    """Expected hash and size of a file in the bundle."""
 
     sha256: str
     size: Annotated[int, Range(0)]
@@ -150,30 +152,31 @@ class Contract:
     scenario: Source
     vehicle: Source
     safety: SafetyParams
-    """What the policy was shown to be safe with; a robot may be stricter."""
+    """Safety parameters with which the policy was shown to be safe; a robot may be stricter."""
     training: Training
     files: dict[str, FileEntry]
     """Every other file of the bundle."""
     sim_hz: Positive
     """Physics steps per second in training."""
     radio: RadioContract
-    randomization: dict[str, Any]
-    """Ranges of the vehicle's and the world's parameters in training: what the policy is for, and no more."""
+    randomization: dict[str, object]
+    """Ranges of the vehicle's and the world's parameters in training. The policy is meant for these ranges only."""
     roles: tuple[str, ...] = ()
     """Names of the roles by number; empty where all robots are alike."""
     neighbour_order: Literal["nearest_first"] = "nearest_first"
-    """Of the team-mates in the observation; missing ones are zeros, at the end."""
+    """Order of the teammates in the observation; missing ones are zeros, at the end."""
     conventions: Conventions = Conventions()
     actions_seen: tuple[Seen, ...] = ()
-    """For every action element what it was in the golden sequences; empty in bundles of schema_version 1."""
+    """Statistics of every action element in the golden sequences; empty in bundles of schema_version 1."""
     decision_hz: Positive | None = None
-    """Decisions per second, of which each is a sequence of actions, played at `rate_hz`; by default as many as actions.
-    What is still to come is the memory `pending` of the policy, how many `left`."""
+    """Decisions per second; None: one per action. Each decision is a sequence of actions, played at
+    `rate_hz`. Actions still to come are in the policy's memory `pending`, their number is in `left`.
+    """
     experts: tuple[Expert, ...] = ()
     """Actors in the graph beside the one of `scenario`; see `robomarl.lab.train.run.mixture`."""
 
     def __post_init__(self) -> None:
-        """Check what one key alone cannot show."""
+        """Check the keys against each other."""
         if not (self.name.strip() and self.name.isprintable() and len(self.name) <= NAME_LENGTH):
             raise ValueError(f"name must be one line of 1 to {NAME_LENGTH} printable characters.")
         if self.team_size[0] > self.team_size[1]:
@@ -196,7 +199,7 @@ class Contract:
 
 
 def _check_conditions(contract: Contract) -> None:
-    """Compare what the contract says twice.
+    """Compare values that the contract states twice.
 
     Raises:
         ValueError: the two differ.
@@ -204,7 +207,8 @@ def _check_conditions(contract: Contract) -> None:
     content = contract.scenario.content
     if contract.randomization != content.get("randomize", {}):
         raise ValueError("randomization is not that of the scenario's content.")
-    if (policy_hz := content.get("rates", {}).get("policy_hz", contract.rate_hz)) != contract.rate_hz:
+    rates = table_in(content, "rates") if "rates" in content else {}
+    if (policy_hz := number(rates.get("policy_hz", contract.rate_hz), "policy_hz")) != contract.rate_hz:
         raise ValueError(f"rate_hz = {contract.rate_hz:g} is not the scenario's policy_hz = {policy_hz:g}.")
     if contract.actions_seen and len(contract.actions_seen) != contract.action.size:
         count = len(contract.actions_seen)
@@ -213,10 +217,10 @@ def _check_conditions(contract: Contract) -> None:
 
 
 def check_roles(roles: tuple[str, ...], most: int) -> None:
-    """Check the names of roles for teams of up to so many robots.
+    """Check the names of roles for teams of up to `most` robots.
 
     Raises:
-        ValueError: there are too few, or two are the same.
+        ValueError: there are too few, or two are equal.
     """
     if roles and len(roles) < most:
         raise ValueError(f"roles names {len(roles)} roles for teams of up to {most}.")
@@ -230,7 +234,7 @@ def _known_commands() -> dict[str, tuple[str, tuple[str, ...]]]:
 
 
 def _check_sequences(contract: Contract) -> None:
-    """Check that a policy that decides more rarely than it acts remembers what it has decided.
+    """Check that a policy that decides more rarely than it acts has memory for the actions still to come.
 
     Raises:
         ValueError: names the key.
@@ -277,13 +281,26 @@ def check_action(action: ActionSpec) -> None:
             raise ValueError(f"action.fields[{i}]: {field.name} must come behind {base}.{chr(ord(axis) - 1)}.")
 
 
-def conditions(scenario: dict[str, Any]) -> dict[str, Any]:
+class ContractConditions(TypedDict):
+    """Fields of `Contract`."""
+
+    sim_hz: float
+    radio: RadioContract
+    randomization: dict[str, object]
+
+
+def conditions(scenario: JsonObject) -> ContractConditions:
     """The fields of `Contract` that a scenario's content says: sim_hz, radio, randomization.
 
     Raises:
-        KeyError: it does not say them.
+        KeyError, TypeError: it does not say them.
     """
-    ranges, rates = scenario.get("randomize", {}), scenario["rates"]
-    loss = tuple(ranges.get("packet_loss", (0.0, 0.0)))
-    radio = RadioContract(rates["policy_hz"], scenario["radio"]["latency_s"], loss)  # every decision is told to all
-    return {"sim_hz": rates["physics_hz"], "radio": radio, "randomization": ranges}
+    rates, radio = table_in(scenario, "rates"), table_in(scenario, "radio")
+    ranges = table_in(scenario, "randomize") if "randomize" in scenario else {}
+    loss = ranges.get("packet_loss", (0.0, 0.0))
+    low, high = [number(share, "packet_loss") for share in loss] if is_list(loss) else []
+    # Every decision is told to all.
+    contract = RadioContract(
+        number(rates["policy_hz"], "policy_hz"), number(radio["latency_s"], "latency_s"), (low, high)
+    )
+    return {"sim_hz": number(rates["physics_hz"], "physics_hz"), "radio": contract, "randomization": ranges}

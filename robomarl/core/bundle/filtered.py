@@ -9,8 +9,6 @@ filter's. It is always finite and within the limits. `ok` is True if the filter 
 acceleration that satisfies all constraints; if it is False, the command is the brake.
 """
 
-from typing import Any
-
 import numpy as np
 
 from robomarl.core.bundle.bundle import FILTERED_FILE, Bundle
@@ -18,6 +16,7 @@ from robomarl.core.bundle.golden import COMMAND_TOLERANCE, TOLERANCE, Deviation,
 from robomarl.core.bundle.runtime import open_session
 from robomarl.core.config import UserError
 from robomarl.core.filter.filter import initial_carry
+from robomarl.core.filter.tree import each, leaves
 from robomarl.core.view import LocalView
 
 State = dict[str, np.ndarray]
@@ -73,7 +72,7 @@ class FilteredPolicy:
         Raises:
             ValueError: an array has another shape; names the array and the required shape.
         """
-        known = dict(leaves(view, "")) | {"obs": obs} | state
+        known = dict(leaves(view)) | {"obs": obs} | state
         feed = {name: self._fit(name, known[name], len(obs)) for name in self._inputs}
         found = dict(zip(self._outputs, self._session.run(None, feed), strict=True))
         nexts = {name: found.pop(f"next.{name.removeprefix('carry.')}") for name in state}
@@ -99,7 +98,9 @@ def check_filtered(bundle: Bundle, golden: Golden) -> list[Deviation]:
     """
     policy = FilteredPolicy(bundle)
     sequences, steps, robots = golden.obs.shape[:3]
-    state, actions, commands = policy.init((sequences * robots,)), [], []
+    actions: list[np.ndarray] = []
+    commands: list[np.ndarray] = []
+    state = policy.init((sequences * robots,))
     for t in range(steps):
         views = flat(at(golden.views, t))
         state, found = policy(state, golden.obs[:, t].reshape(sequences * robots, -1), views)
@@ -112,17 +113,6 @@ def check_filtered(bundle: Bundle, golden: Golden) -> list[Deviation]:
     ]
 
 
-def flat(view: Any) -> Any:
+def flat(view: LocalView) -> LocalView:
     """A view [S, N, ...] as [S * N, ...]."""
-    if hasattr(view, "_fields"):
-        return type(view)(*(flat(part) for part in view))
-    sequences, robots, *more = np.shape(view)
-    return np.asarray(view).reshape(sequences * robots, *more)
-
-
-def leaves(tree: Any, prefix: str) -> list[tuple[str, Any]]:
-    """(dotted name, array) of every array of nested NamedTuples."""
-    if not hasattr(tree, "_fields"):
-        return [(prefix, tree)]
-    dot = "." if prefix else ""
-    return [pair for f in tree._fields for pair in leaves(getattr(tree, f), f"{prefix}{dot}{f}")]
+    return each(view, lambda leaf: np.reshape(leaf, (-1, *np.shape(leaf)[2:])))

@@ -12,14 +12,16 @@ import tokenize
 import zipfile
 import zlib
 from collections import namedtuple
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from robomarl.core.bundle.contract import Contract
 from robomarl.core.config import UserError
 from robomarl.core.domain.registry import filter_for
+from robomarl.core.filter.tree import Branch, each, leaves
 from robomarl.core.spec import ActionSpec, ObservationSpec
 from robomarl.core.types import Array
 from robomarl.core.view import LocalView, blank_view
@@ -30,7 +32,7 @@ COMMAND_TOLERANCE = 1e-3
 """Largest difference of a filtered command: where the solver stops differs between processors."""
 MAX_ARRAYS, MAX_BYTES = 256, 32 * 2**20
 """Golden files hold less than 1 MiB of arrays."""
-_VIEW = "view."
+_VIEW, _SENSED = "view", "view.sensed."
 _READING = threading.Lock()
 """numpy reads an array's header with Python's parser; that of 3.11 fails when the garbage collector, in its middle,
 lets another thread parse. Flash verifies robots in threads."""
@@ -47,6 +49,21 @@ class Golden(NamedTuple):
     """[S, T, N, A] the JAX policy's actions on them."""
     command: np.ndarray
     """[S, T, N, A] the safety filter's commands for them."""
+
+
+class CheckedPolicy(Protocol):
+    """Policy with decisions to compare: a `robomarl.core.bundle.runtime.Policy`."""
+
+    observation: ObservationSpec
+    action: ActionSpec
+
+    def init(self, batch: tuple[int, ...] = ()) -> tuple[np.ndarray, ...]:
+        """Carry before the first decision."""
+        ...
+
+    def __call__(self, carry: tuple[np.ndarray, ...], obs: np.ndarray) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+        """(carry, obs [..., O]) -> (carry, action [..., A])."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -74,7 +91,8 @@ class Deviation:
 
 def to_bytes(golden: Golden) -> bytes:
     """The content of `golden.npz`."""
-    arrays = dict(_flatten(golden.views, _VIEW)) | {n: getattr(golden, n) for n in ("obs", "action", "command")}
+    arrays: dict[str, Array] = dict(leaves(golden.views, _VIEW))
+    arrays |= {name: getattr(golden, name) for name in ("obs", "action", "command")}
     stream = io.BytesIO()
     np.savez_compressed(stream, **arrays)
     return stream.getvalue()
@@ -115,7 +133,8 @@ def read_arrays(content: bytes) -> dict[str, np.ndarray]:
     Raises:
         ValueError: too large, too many, or no array.
     """
-    arrays, room = {}, MAX_BYTES
+    arrays: dict[str, np.ndarray] = {}
+    room = MAX_BYTES
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         if len(archive.infolist()) > MAX_ARRAYS:
             raise ValueError(f"over {MAX_ARRAYS} arrays")
@@ -144,14 +163,15 @@ def _array(data: bytes) -> np.ndarray:
     return np.frombuffer(data, dtype, offset=stream.tell()).reshape(shape, order="F" if is_fortran else "C")
 
 
-def check_policy(policy: Any, golden: Golden) -> list[Deviation]:
+def check_policy(policy: CheckedPolicy, golden: Golden) -> list[Deviation]:
     """Worst observation and worst action element of a `robomarl.core.bundle.runtime.Policy` on the sequences.
 
     Each stage is fed the recorded input, so that the stage that is off is the one that is named.
     """
     lead = golden.obs.shape[:1] + golden.obs.shape[2:3]
     memory, carry = policy.observation.init(at(golden.views, 0)), policy.init(lead)
-    seen, acted = [], []
+    seen: list[np.ndarray] = []
+    acted: list[np.ndarray] = []
     for t in range(golden.obs.shape[1]):
         memory, obs = policy.observation.observe(memory, at(golden.views, t))
         carry, action = policy(carry, golden.obs[:, t])
@@ -185,19 +205,21 @@ def filtered(contract: Contract, views: LocalView, action: np.ndarray) -> np.nda
     """
     safety = filter_for(contract.action, contract.safety)
     carry = safety.init(action.shape[:1] + action.shape[2:3])
-    commands = []
+    commands: list[np.ndarray] = []
     for t in range(action.shape[1]):
         carry, result = safety(in_single(carry), at(views, t), action[:, t])
         commands.append(np.asarray(result.command, np.float32))
     return np.stack(commands, 1)
 
 
-def in_single(tree: Any) -> Any:
+def in_single(tree: Branch) -> Branch:
     """Nested NamedTuples with every number rounded to single precision; whole numbers as they are."""
-    if hasattr(tree, "_fields"):
-        return type(tree)(*map(in_single, tree))
-    array = np.asarray(tree)
-    return array.astype(np.float32).astype(np.float64) if array.dtype.kind == "f" else tree
+    return each(tree, _single)
+
+
+def _single(leaf: Array) -> Array:
+    array = np.asarray(leaf)
+    return array.astype(np.float32).astype(np.float64) if array.dtype.kind == "f" else leaf
 
 
 def worst(stage: str, ours: np.ndarray, theirs: np.ndarray, names: list[str], tolerance: float) -> Deviation:
@@ -218,11 +240,9 @@ def at(views: LocalView, t: int) -> LocalView:
     return map_view(lambda leaf: leaf[:, t], views)
 
 
-def map_view(function: Any, views: Any) -> Any:
+def map_view(function: Callable[[Array], Array], views: LocalView) -> LocalView:
     """Apply a function to every array of a view."""
-    if hasattr(views, "_fields"):
-        return type(views)(*(map_view(function, value) for value in views))
-    return function(views)
+    return each(views, function)
 
 
 def check_shapes(golden: Golden, observation: ObservationSpec, action: ActionSpec) -> None:
@@ -244,21 +264,10 @@ def check_shapes(golden: Golden, observation: ObservationSpec, action: ActionSpe
         )
 
 
-def _flatten(value: Any, name: str) -> list[tuple[str, Array]]:
-    if not hasattr(value, "_fields"):
-        return [(name, np.asarray(value))]
-    dot = "" if name.endswith(".") else "."
-    return [pair for f in value._fields for pair in _flatten(getattr(value, f), f"{name}{dot}{f}")]
-
-
 def _views(arrays: dict[str, np.ndarray]) -> LocalView:
     """Build a `LocalView` from flat arrays; the task's sensors become a NamedTuple with the names in the file."""
-    names = [n.removeprefix("view.sensed.") for n in arrays if n.startswith("view.sensed.")]
-    sensed = namedtuple("Sensed", names)(*(arrays[f"view.sensed.{n}"] for n in names)) if names else None
-    return _fill(blank_view(0, sensed), _VIEW.rstrip("."), arrays)
-
-
-def _fill(shape: Any, name: str, arrays: dict[str, np.ndarray]) -> Any:
-    if hasattr(shape, "_fields"):
-        return type(shape)(*(_fill(getattr(shape, f), f"{name}.{f}", arrays) for f in shape._fields))
-    return arrays[name]
+    names = [n.removeprefix(_SENSED) for n in arrays if n.startswith(_SENSED)]
+    make: Callable[..., tuple[Array, ...]] = namedtuple("Sensed", names)  # pyright: ignore[reportUntypedNamedTuple]
+    blank = blank_view(0, make(*(arrays[_SENSED + n] for n in names)) if names else None)
+    in_order = iter([arrays[name] for name, _ in leaves(blank, _VIEW)])
+    return each(blank, lambda _: next(in_order))

@@ -1,9 +1,10 @@
-"""Checks of bundles that nobody vouches for yet, in a process of their own, with a deadline and a limit of memory.
+"""Checks of bundles that are not trusted yet, in a separate process with a deadline and a memory limit.
 
-What a network, a golden file or a fault of onnxruntime does there, it does to that process alone: its parent ends it.
-The parent of the checks is a small process too, `python -m robomarl.core.bundle.isolated_check`, which forks one for
-each check and has imported what takes long to import, so that who asks need not. It reads requests and writes answers,
-each one line of JSON.
+A network, a golden file or a fault of onnxruntime can harm that process only, and its parent ends
+it. The parent of the checks is a small process too,
+`python -m robomarl.core.bundle.isolated_check`. It has imported the modules that take long to
+import, so that the caller need not, and forks one process for each check. It reads requests and
+writes answers, each one line of JSON.
 """
 
 import json
@@ -20,16 +21,16 @@ from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from robomarl.core.bundle.verdict import Verdict
+from robomarl.core.config.parsed import JsonObject
 
 CPU_S = 5
 """Processor time that a check may take: the bundles that ship take 0.3 to 0.8 s on a Xeon."""
 WALL_S = 30.0
 """Longest that it may take on a machine that is busy with other things."""
 ROOM_BYTES = 192 * 2**20
-"""Address space of a check beyond that of its parent; with what is there already, it stays below 300 MiB."""
+"""Address space [bytes] of a check beyond that of its parent; together with the parent's it stays below 300 MiB."""
 SLACK_S = 10.0
 """How much later than its deadline an answer may come: the first one waits for imports."""
 _MAX_ANSWER = 2**20
@@ -50,12 +51,10 @@ class Warden:
         request = {"bundle": place, "timed": timed, "filtered": filtered, "start": start}
         with self._one_by_one:
             answer = self._ask(json.dumps(request).encode() + b"\n")
-        if answer is None:
-            return Verdict("", False, (f"{bundle}: the process that checks it was lost; check it again.",))
-        return Verdict(**{**answer, "problems": tuple(answer["problems"])})
+        return answer or Verdict("", False, (f"{bundle}: the process that checks it was lost; check it again.",))
 
     def start(self) -> None:
-        """Let it import what it needs while something else is to be done."""
+        """Start the process, so that its imports run while the caller does other work."""
         if self._process and self._process.poll() is not None:
             self._end()
         if self._process is None:
@@ -70,7 +69,7 @@ class Warden:
 
     @property
     def pid(self) -> int | None:
-        """Of the process, where it runs."""
+        """Id of the process; None if it does not run."""
         return self._process.pid if self._process else None
 
     def close(self) -> None:
@@ -78,14 +77,14 @@ class Warden:
         if self._process:
             self._end()
 
-    def _ask(self, line: bytes) -> dict[str, Any] | None:
+    def _ask(self, line: bytes) -> Verdict | None:
         self.start()
         assert self._process and self._process.stdin and self._process.stdout
         found = b""
         try:
             os.write(self._process.stdin.fileno(), line)
             found = _line(self._process.stdout.fileno(), time.monotonic() + WALL_S + SLACK_S)
-            return json.loads(found)
+            return _verdict(found)
         except (OSError, ValueError):
             return None
         finally:
@@ -103,21 +102,21 @@ class Warden:
 
 
 def verify_bundle(name_or_dir: str | Path, timed: bool = True, filtered: bool = True) -> Verdict:
-    """Check a bundle in a process of its own, as a robot does, and time it unless told not to; see `Warden`.
+    """Check a bundle in a separate process, as a robot does, and time it unless told not to; see `Warden`.
 
     Args:
-        name_or_dir: as `load_bundle` takes it.
-        timed: also how long a decision takes.
-        filtered: also the graph with the filter, where there is one.
+        name_or_dir: bundle, as in `load_bundle`.
+        timed: also measure how long a decision takes.
+        filtered: also check the graph with the filter, if there is one.
 
     Returns:
-        What was found; problems are not raised.
+        The verdict; problems are not raised.
     """
     return warden().check(name_or_dir, timed, filtered)
 
 
 def start_bundle(name_or_dir: str | Path) -> Verdict:
-    """What a robot does with a bundle at its start, in a process of its own: read, replay, filter, decide."""
+    """Run the checks of a robot's start on a bundle, in a separate process: read, replay, filter, decide."""
     return warden().check(name_or_dir, timed=False, filtered=False, start=True)
 
 
@@ -133,7 +132,7 @@ def warden() -> Warden:
 
 
 def serve() -> None:
-    """Check what is asked for on standard input, until it is closed."""
+    """Run the checks requested on standard input, until it is closed."""
     from robomarl.core.bundle import verify
     from robomarl.core.bundle.bundle import prepare
 
@@ -142,8 +141,8 @@ def serve() -> None:
         print(json.dumps(asdict(_in_child(verify, json.loads(request)))), flush=True)
 
 
-def _in_child(verify: ModuleType, request: dict[str, Any]) -> Verdict:
-    """One check in a forked process, ended at its deadline, or when nobody waits for it any more."""
+def _in_child(verify: ModuleType, request: JsonObject) -> Verdict:
+    """Run one check in a forked process, and end it at its deadline or when no caller waits for it any more."""
     reads, writes = os.pipe()
     child = os.fork()
     if child == 0:
@@ -161,8 +160,7 @@ def _in_child(verify: ModuleType, request: dict[str, Any]) -> Verdict:
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     try:
-        data = json.loads(found)
-        return Verdict(**{**data, "problems": tuple(data["problems"])})
+        return _verdict(found)
     except ValueError:
         limits = f"{CPU_S} s of the processor, {WALL_S:g} s or {ROOM_BYTES >> 20} MiB"
         return Verdict(
@@ -170,7 +168,14 @@ def _in_child(verify: ModuleType, request: dict[str, Any]) -> Verdict:
         )
 
 
-def _check_and_exit(verify: ModuleType, request: dict[str, Any], writes: int) -> None:
+def _verdict(line: bytes) -> Verdict:
+    """Return the verdict that the checking process has written."""
+    data = json.loads(line)
+    data["problems"] = tuple(data["problems"])
+    return Verdict(**data)
+
+
+def _check_and_exit(verify: ModuleType, request: JsonObject, writes: int) -> None:
     try:
         _limit()
         try:
@@ -190,7 +195,7 @@ def _check_and_exit(verify: ModuleType, request: dict[str, Any], writes: int) ->
 
 
 def _limit() -> None:
-    """Of this process: memory, processor time, and nothing is written to any file."""
+    """Limit this process: memory, processor time, and no writing to any file."""
     pages = Path("/proc/self/statm")
     if pages.exists():
         size = int(pages.read_text().split()[0]) * resource.getpagesize() + ROOM_BYTES

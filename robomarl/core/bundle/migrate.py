@@ -1,10 +1,10 @@
 """Older layouts of `bundle.json` become the newest one, by name. The file, its seal and the id stay as they are."""
 
 from collections.abc import Callable
-from typing import Any
 
 from robomarl.core.bundle.contract import SCHEMA_VERSION, conditions
 from robomarl.core.config import UserError, to_dict
+from robomarl.core.config.parsed import JsonObject, table_in
 
 NEW_IN_2 = {
     *("sim_hz", "radio", "randomization", "roles", "neighbour_order", "conventions", "actions_seen", "experts"),
@@ -13,7 +13,7 @@ NEW_IN_2 = {
 """Keys that a file of version 1 does not have: one that has lost some only says that it is one."""
 
 
-def migrate(data: dict[str, Any], where: str) -> dict[str, Any]:
+def migrate(data: JsonObject, where: str) -> JsonObject:
     """The content of a `bundle.json` of any known version, as the newest version says it.
 
     Args:
@@ -36,11 +36,11 @@ def migrate(data: dict[str, Any], where: str) -> dict[str, Any]:
             raise UserError(
                 f"{where}: is not of schema_version {version} as it says ({error}); export it anew."
             ) from None
-        version = data["schema_version"]
+        version = check_version(data, where)
     return data
 
 
-def check_version(data: dict[str, Any], where: str) -> int:
+def check_version(data: JsonObject, where: str) -> int:
     """The version that a `bundle.json` says it is of.
 
     Raises:
@@ -57,14 +57,15 @@ def check_version(data: dict[str, Any], where: str) -> int:
     return version
 
 
-def _from_1(data: dict[str, Any]) -> dict[str, Any]:
+def _from_1(data: JsonObject) -> JsonObject:
     """Version 1 left radio and randomization to the scenario's content, and conventions to the code of its time."""
     if new := sorted(NEW_IN_2 & data.keys()):
         raise ValueError(f"{new[0]!r} is of version 2")
-    said = {**to_dict(conditions(data["scenario"]["content"])), "neighbour_order": "nearest_first"}
+    scenario = table_in(table_in(data, "scenario"), "content")
+    said = {**to_dict(conditions(scenario)), "neighbour_order": "nearest_first"}
     fixed = {"conventions": {"world": "ENU", "body": "FLU", "quaternion": "wxyz", "angle": "rad"}}
     return {**said, **fixed, "roles": [], "actions_seen": [], **data, "schema_version": 2}
 
 
-STEPS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _from_1}
-"""From each older version to the next."""
+STEPS: dict[int, Callable[[JsonObject], JsonObject]] = {1: _from_1}
+"""Migration of each older version to the next one."""

@@ -15,6 +15,9 @@ import numpy as np
 from robomarl.core.bundle.protobuf import fields
 from robomarl.core.config import UserError
 
+Value = int | memoryview
+"""Value of a field of a message."""
+
 OPERATORS = frozenset(
     # What our exporter writes ...
     "Abs Add And ArgMax ArgMin Cast Concat Cos Div Einsum Equal Erf Exp Expand Floor Gather Greater GreaterOrEqual "
@@ -69,6 +72,13 @@ def check_onnx(graph: bytes, where: str, is_filter: bool = False) -> None:
         _sound.add(key)
 
 
+def _content(value: Value) -> memoryview:
+    """The bytes of a field; raises `TypeError` for a number."""
+    if isinstance(value, int):
+        raise TypeError("a number where bytes must be")
+    return value
+
+
 class _Check:
     """Single pass through an ONNX file. `check_onnx` lists the errors that its methods raise."""
 
@@ -78,7 +88,7 @@ class _Check:
         self._is_finite = not is_filter
         self._left = MAX_FIELDS
 
-    def model(self, message: memoryview) -> None:
+    def model(self, message: Value) -> None:
         for number, value in self._fields(message):
             if number == 7:
                 self._graph(value, 0)
@@ -90,7 +100,7 @@ class _Check:
             else:
                 self._plain(number, _MODEL)
 
-    def _graph(self, message: memoryview, depth: int) -> None:
+    def _graph(self, message: Value, depth: int) -> None:
         if depth > _MAX_DEPTH:
             self._refuse("has graphs within graphs beyond measure; it is no policy.")
         for number, value in self._fields(message):
@@ -103,10 +113,10 @@ class _Check:
             else:
                 self._plain(number, _GRAPH)
 
-    def _node(self, message: memoryview, depth: int) -> None:
-        attributes = []
+    def _node(self, message: Value, depth: int) -> None:
+        attributes: list[Value] = []
         for number, value in self._fields(message):
-            if number == 4 and (name := bytes(memoryview(value)).decode()) not in self._operators:
+            if number == 4 and (name := bytes(_content(value)).decode()) not in self._operators:
                 self._refuse(f"uses the operator {name[:40]!r}, which is on no robot's list; export it without.")
             elif number == 5:
                 attributes.append(value)
@@ -117,28 +127,29 @@ class _Check:
         for attribute in attributes:
             self._attribute(attribute, depth)
 
-    def _attribute(self, message: memoryview, depth: int) -> None:
+    def _attribute(self, message: Value, depth: int) -> None:
         for number, value in self._fields(message):
             if number in (5, 10):
                 self._tensor(value)
             elif number in (6, 11):
                 self._graph(value, depth + 1)
             elif number in (2, 7):
-                self._finite(np.frombuffer(memoryview(value), "<f4"), "an attribute")
+                self._finite(np.frombuffer(_content(value), "<f4"), "an attribute")
             elif number in (22, 23):
                 self._refuse(_SPARSE)
             else:
                 self._plain(number, _ATTRIBUTE)
 
-    def _tensor(self, message: memoryview) -> None:
-        name, kind, parts = "a constant", 0, {_RAW: [], _FLOATS: [], _DOUBLES: [], _INTEGERS: []}
+    def _tensor(self, message: Value) -> None:
+        name, kind = "a constant", 0
+        parts: dict[int, list[Value]] = {_RAW: [], _FLOATS: [], _DOUBLES: [], _INTEGERS: []}
         for number, value in self._fields(message):
             if number == 8:
-                name = repr(bytes(memoryview(value))[:80].decode(errors="replace"))
+                name = repr(bytes(_content(value))[:80].decode(errors="replace"))
             elif number == 2:
                 kind = value
             elif number in parts:
-                parts[number].append(value if number == _INTEGERS else memoryview(value))
+                parts[number].append(value if number == _INTEGERS else _content(value))
             elif number in _ELSEWHERE and value:
                 self._refuse("a constant lies in another file; a bundle's graph holds its own numbers, export anew.")
             else:
@@ -149,10 +160,10 @@ class _Check:
             self._refuse(f"{name} has numbers of half precision as integers; single precision is what a policy needs.")
         self._check_numbers(name, _NUMBERS[kind], parts)
 
-    def _check_numbers(self, name: str, raw: np.dtype | None, parts: dict[int, list]) -> None:
+    def _check_numbers(self, name: str, raw: np.dtype | None, parts: dict[int, list[Value]]) -> None:
         if raw is not None:
             for content, numbers in ((_RAW, raw), (_FLOATS, np.dtype("<f4")), (_DOUBLES, np.dtype("<f8"))):
-                self._finite(np.frombuffer(b"".join(parts[content]), numbers), name)
+                self._finite(np.frombuffer(b"".join(map(_content, parts[content])), numbers), name)
 
     def _finite(self, array: np.ndarray, name: str) -> None:
         """One infinite number may be a limit that is none; many are broken weights."""
@@ -160,20 +171,20 @@ class _Check:
             bad = float(array[~np.isfinite(array)][0])
             raise UserError(f"{self._where}: {name} has a weight that is {bad:g}; train anew, or fetch it again.")
 
-    def _domain(self, value: memoryview) -> None:
-        if (name := bytes(memoryview(value)).decode()) not in DOMAINS:
+    def _domain(self, value: Value) -> None:
+        if (name := bytes(_content(value)).decode()) not in DOMAINS:
             self._refuse(f"uses operators of {name[:40]!r}; a bundle has ONNX's own only, export it anew.")
 
     def _plain(self, number: int, allowed: set[int]) -> None:
         if number not in allowed:
             self._refuse(f"has a part that no policy needs (field {number}); export it anew.")
 
-    def _fields(self, message: memoryview) -> Iterator[tuple[int, memoryview]]:
-        for field in fields(memoryview(message)):
+    def _fields(self, message: Value) -> Iterator[tuple[int, Value]]:
+        for field in fields(_content(message)):
             self._left -= 1
             if self._left < 0:
                 self._refuse("has more parts than a policy has; it is none.")
-            yield field  # type: ignore[misc]  # who needs bytes makes sure of them
+            yield field
 
     def _refuse(self, why: str) -> NoReturn:
         raise UserError(f"{self._where}: {why}")

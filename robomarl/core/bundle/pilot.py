@@ -8,10 +8,11 @@ previous value.
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 
+from robomarl.core.bundle.given.pilot_carry import PilotCarry
 from robomarl.core.bundle.given.shapes import GivenCheck
 from robomarl.core.bundle.given.trees import all_finite, chosen, total
 from robomarl.core.bundle.runtime import Policy, load_policy
@@ -21,11 +22,8 @@ from robomarl.core.filter.filter import SafetyFilter
 from robomarl.core.filter.give_way import GiveWay, WayCarry
 from robomarl.core.filter.params import SafetyParams
 from robomarl.core.spec import ActionSpec, Memory
-from robomarl.core.types import FilterResult, PhysicalAction
+from robomarl.core.types import Array, FilterResult, PhysicalAction
 from robomarl.core.view import LocalView, Plan
-
-_ANSWERS: Any = {"invalid": "ignore", "over": "ignore"}
-"""Settings of numpy that suppress warnings: a result that is not finite is valid here."""
 
 
 class Observer(Protocol):
@@ -35,7 +33,7 @@ class Observer(Protocol):
         """Memory before the first decision."""
         ...
 
-    def observe(self, memory: Memory, view: LocalView) -> tuple[Memory, Any]:
+    def observe(self, memory: Memory, view: LocalView) -> tuple[Memory, Array]:
         """(memory, view) -> (memory, observation [..., O])."""
         ...
 
@@ -50,26 +48,13 @@ class AnyPolicy(Protocol):
         """Maker of the policy's observations."""
         ...
 
-    def init(self, batch: tuple[int, ...] = ()) -> tuple:
+    def init(self, batch: tuple[int, ...] = ()) -> tuple[Array, ...]:
         """Carry before the first decision."""
         ...
 
-    def __call__(self, carry: tuple, obs: np.ndarray) -> tuple[tuple, np.ndarray]:
+    def __call__(self, carry: tuple[Array, ...], obs: np.ndarray) -> tuple[tuple[Array, ...], np.ndarray]:
         """(carry, obs [..., O]) -> (carry, action [..., A])."""
         ...
-
-
-class PilotCarry(NamedTuple):
-    """All memory of one robot, or of many."""
-
-    memory: Memory
-    """Histories of the observation."""
-    policy: tuple
-    """The network's."""
-    safety: Any
-    """The filter's: queued commands, committed plan."""
-    way: WayCarry | tuple[()] = ()
-    """Memory of the rules against deadlock; empty without them."""
 
 
 class Pilot:
@@ -102,7 +87,7 @@ class Pilot:
         carry, _, nominal = self.ask(carry, view)
         return self.guard(carry, view, nominal)
 
-    def ask(self, carry: PilotCarry, view: LocalView) -> tuple[PilotCarry, Any, np.ndarray]:
+    def ask(self, carry: PilotCarry, view: LocalView) -> tuple[PilotCarry, Array, np.ndarray]:
         """Return the next memory, the observation and the policy's command [..., A], before rules and filter.
 
         If the command is not finite, the previous memory is returned; if that was not finite either, the
@@ -112,7 +97,7 @@ class Pilot:
             ValueError: as `step`.
         """
         self._check(view, carry, lambda: self.init(view))
-        with np.errstate(**_ANSWERS):
+        with np.errstate(invalid="ignore", over="ignore"):
             memory, obs = self.policy.observation.observe(carry.memory, view)
             policy, nominal = self.policy(carry.policy, obs)
             if type(nominal) is PhysicalAction:
@@ -140,7 +125,7 @@ class Pilot:
             rules or filter changed the command.
         """
         way, asked = carry.way, nominal
-        with np.errstate(**_ANSWERS):
+        with np.errstate(invalid="ignore", over="ignore"):
             if self.rules and ruled and isinstance(way, WayCarry):
                 way, asked = self.rules(self._known(self.rules, way), view, nominal)
             safety, result = self.safety(carry.safety, view, asked)

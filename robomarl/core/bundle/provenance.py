@@ -1,19 +1,18 @@
-"""Where a policy comes from: files, whole, with their hashes, and how it was trained."""
+"""Origin of a policy: source files, whole, with their hashes, and how it was trained."""
 
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import Any
 
 from robomarl.core.config import to_dict
 
 
-def canonical(value: Any) -> bytes:
+def canonical(value: object) -> bytes:
     """JSON that has one spelling for one content: sorted keys, no spaces, full precision."""
     return json.dumps(to_dict(value), sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
 
-def sha256_of(value: Any) -> str:
+def sha256_of(value: object) -> str:
     """Hash of the canonical JSON of plain values or dataclasses."""
     return hashlib.sha256(canonical(value)).hexdigest()
 
@@ -24,8 +23,8 @@ class Source:
 
     name: str
     sha256: str
-    """Of the content as canonical JSON."""
-    content: dict[str, Any]
+    """Hash of the content as canonical JSON."""
+    content: dict[str, object]
 
     def __post_init__(self) -> None:
         """Check the hash."""
@@ -35,10 +34,10 @@ class Source:
 
 @dataclass(frozen=True)
 class UsedResidual:
-    """What the vehicles of recordings do beside their model, as a policy was trained with it."""
+    """Residual model of recorded vehicles, their behaviour beyond the model, as used to train a policy."""
 
     sha256: str
-    """Of its weights."""
+    """Hash of its weights."""
     before_m: float
     """Mean error of positions predicted for flights that the fit has not seen, without it ..."""
     after_m: float
@@ -49,7 +48,7 @@ class UsedResidual:
 
 @dataclass(frozen=True)
 class Ancestor:
-    """A bundle whose weights a policy goes on from."""
+    """Bundle that provided the weights from which a policy's training continued."""
 
     name: str
     id: str
@@ -62,28 +61,28 @@ class Ancestor:
 
 @dataclass(frozen=True)
 class Training:
-    """Where the policy comes from."""
+    """Origin of the policy: recipe, seed, code and ancestors."""
 
-    recipe: dict[str, Any]
+    recipe: dict[str, object]
     seed: int
     commit: str
     versions: dict[str, str]
     averaged: tuple[str, ...] = ()
     """Other runs with which its weights are the mean."""
     ancestry: tuple[Ancestor, ...] = ()
-    """Bundles that it goes on from, the oldest first; empty where training began with nothing, or nobody noted it."""
+    """Bundles that the policy goes on from, oldest first; empty if training began from scratch or none was recorded."""
 
 
 @dataclass(frozen=True)
 class Expert:
-    """Another actor in the same graph, which decides on fields as long as that of its scenario."""
+    """Additional actor in the policy's graph. It decides on fields as long as the field of its scenario."""
 
     scenario: Source
-    """What it was trained in."""
+    """Scenario that it was trained in."""
     training: Training
 
 
-def source_of(name: str, content: Any) -> Source:
+def source_of(name: str, content: object) -> Source:
     """A file's content with its hash."""
     plain = json.loads(canonical(content))
     return Source(name, sha256_of(plain), plain)

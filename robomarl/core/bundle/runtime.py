@@ -6,8 +6,9 @@ brakes on it. (The graph alone would not: its clip and its squash turn infinity 
 """
 
 import math
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
@@ -21,6 +22,51 @@ from robomarl.core.types import PhysicalAction
 
 PolicyCarry = tuple[np.ndarray, ...]
 """One float32 array [..., *shape] for every memory of the network; empty for a feed-forward one."""
+
+
+class GraphNode(Protocol):
+    """An input or output of a graph."""
+
+    name: str
+    shape: list[int]
+    """The batch first."""
+    type: str
+
+
+class GraphBinding(Protocol):
+    """Buffers that a session reads and writes."""
+
+    def bind_input(self, name: str, device: str, number: int, kind: type, shape: tuple[int, ...], at: int) -> None:
+        """Read an input from memory at an address."""
+        ...
+
+    def bind_output(self, name: str, device: str, number: int, kind: type, shape: tuple[int, ...], at: int) -> None:
+        """Write an output to memory at an address."""
+        ...
+
+
+class GraphSession(Protocol):
+    """Part of `onnxruntime.InferenceSession` that this package uses; onnxruntime has no types."""
+
+    def get_inputs(self) -> list[GraphNode]:
+        """Inputs of the graph, in order."""
+        ...
+
+    def get_outputs(self) -> list[GraphNode]:
+        """Outputs of the graph, in order."""
+        ...
+
+    def run(self, names: list[str] | None, feed: dict[str, np.ndarray]) -> list[np.ndarray]:
+        """Outputs of these names for these inputs; None: all outputs."""
+        ...
+
+    def io_binding(self) -> GraphBinding:
+        """Make a binding without buffers."""
+        ...
+
+    def run_with_iobinding(self, binding: GraphBinding) -> None:
+        """Run on the buffers of a binding."""
+        ...
 
 
 class Policy:
@@ -45,9 +91,8 @@ class Policy:
         self._session = open_session(bundle.files[POLICY_FILE])
         check_graph(self._session, self.contract)
         self._inputs = [i.name for i in self._session.get_inputs()]
-        self._single: Any = _SingleRobot(self._session, self._num_obs, self.action.size, self._shapes)
-        if self.contract.actions_each > 1:
-            self._single = _SequencePlayer(self._single)
+        single = _SingleRobot(self._session, self._num_obs, self.action.size, self._shapes)
+        self._single = _SequencePlayer(single) if self.contract.actions_each > 1 else single
 
     def init(self, batch: tuple[int, ...] = ()) -> PolicyCarry:
         """The memory before the first decision: zeros, with leading axes `batch`."""
@@ -84,7 +129,7 @@ class Policy:
 class _SingleRobot:
     """The path of one robot: buffers that are bound once, so that a decision allocates next to nothing."""
 
-    def __init__(self, session: Any, num_obs: int, num_actions: int, shapes: list[tuple[int, ...]]) -> None:
+    def __init__(self, session: GraphSession, num_obs: int, num_actions: int, shapes: list[tuple[int, ...]]) -> None:
         self._session = session
         self._in = [np.zeros((1, num_obs), np.float32), *(np.zeros((1, *s), np.float32) for s in shapes)]
         self._out = [np.zeros((1, num_actions), np.float32), *(np.zeros((1, *s), np.float32) for s in shapes)]
@@ -156,7 +201,7 @@ def read_golden(bundle: Bundle) -> golden.Golden:
     return sequences
 
 
-def open_session(graph: bytes, is_filter: bool = False) -> Any:
+def open_session(graph: bytes, is_filter: bool = False) -> GraphSession:
     """An onnxruntime session on one thread that never spins: the control loop owns the processor.
 
     Args:
@@ -166,8 +211,7 @@ def open_session(graph: bytes, is_filter: bool = False) -> Any:
     Raises:
         UserError: onnxruntime can't read the graph, or it is not one that may be in a bundle.
     """
-    import onnxruntime
-
+    onnxruntime = import_module("onnxruntime")  # it takes 0.1 s, and has no types
     check_onnx(graph, FILTERED_FILE if is_filter else POLICY_FILE, is_filter)
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
@@ -183,7 +227,7 @@ def open_session(graph: bytes, is_filter: bool = False) -> Any:
         raise UserError(f"{POLICY_FILE}: onnxruntime can't open it ({str(error).splitlines()[0]}).") from None
 
 
-def check_graph(session: Any, contract: Contract) -> None:
+def check_graph(session: GraphSession, contract: Contract) -> None:
     """Compare the graph's inputs and outputs with the contract.
 
     Raises:

@@ -3,8 +3,8 @@
 import json
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -15,6 +15,8 @@ from robomarl.core.bundle.pilot import pilot_of
 from robomarl.core.bundle.runtime import Policy, open_policy, read_golden
 from robomarl.core.bundle.verdict import Verdict
 from robomarl.core.config import UserError
+from robomarl.core.types import Array, FilterResult
+from robomarl.core.view import LocalView
 
 DECISIONS = 200
 """How many are timed ..."""
@@ -70,7 +72,7 @@ def replay(bundle: Bundle, policy: Policy, sequences: golden.Golden, filtered: b
 
 def stray_sidecars(bundle: Bundle) -> list[str]:
     """Sidecars that name another bundle, one sentence each."""
-    problems = []
+    problems: list[str] = []
     for name, content in bundle.sidecars.items():
         try:
             named = json.loads(content)["id"]
@@ -90,20 +92,20 @@ def latency(policy: Policy, sequences: golden.Golden) -> tuple[float, float, flo
     return (*_percentiles(decide, DECISIONS), *_percentiles(step, DECISIONS))
 
 
-def _decider(policy: Policy, sequences: golden.Golden) -> Callable[[int], Any]:
+def _decider(policy: Policy, sequences: golden.Golden) -> Callable[[int], object]:
     """Asks the network for the i-th time: from a memory without actions, which would be played without asking it."""
     carry, steps = policy.init(), sequences.obs.shape[1]
     return lambda i: policy(carry, sequences.obs[0, i % steps, 0])
 
 
-def _stepper(policy: Policy, sequences: golden.Golden) -> Callable[[int], Any]:
+def _stepper(policy: Policy, sequences: golden.Golden) -> Callable[[int], FilterResult]:
     """Makes the i-th decision of one robot, view to filtered command, on the views of the first sequence."""
     pilot = pilot_of(policy, policy.contract.safety)
-    steps = sequences.obs.shape[1]
-    views = [golden.map_view(lambda leaf, t=t: leaf[0, t, 0], sequences.views) for t in range(steps)]
+    steps = int(sequences.obs.shape[1])
+    views: list[LocalView] = [golden.map_view(partial(_first_robot, t), sequences.views) for t in range(steps)]
     state = pilot.init(views[0])
 
-    def step(i: int) -> Any:
+    def step(i: int) -> FilterResult:
         nonlocal state
         state, result = pilot.step(state, views[i % steps])
         return result
@@ -111,9 +113,15 @@ def _stepper(policy: Policy, sequences: golden.Golden) -> Callable[[int], Any]:
     return step
 
 
-def _percentiles(call: Callable[[int], Any], count: int) -> tuple[float, float]:
+def _first_robot(t: int, leaf: Array) -> Array:
+    """Values of the first robot at decision t of the first sequence; `leaf` is [S, T, N, ...]."""
+    return leaf[0, t, 0]
+
+
+def _percentiles(call: Callable[[int], object], count: int) -> tuple[float, float]:
     """p50 and p99 of a call [us], after some calls of warm-up."""
-    times, end = [], time.perf_counter() + SECONDS
+    times: list[int] = []
+    end = time.perf_counter() + SECONDS
     for i in range(count):
         start = time.perf_counter_ns()
         call(i)

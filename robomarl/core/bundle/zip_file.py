@@ -78,7 +78,8 @@ def _checked_name(file: Path, entry: zipfile.ZipInfo) -> str:
 
 def _content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, room: int, file: Path) -> bytes:
     """Return the content of an entry, at most `room` bytes; the size that the entry claims is not trusted."""
-    parts, size = [], 0
+    parts: list[bytes] = []
+    size = 0
     with archive.open(entry) as stream:
         while part := stream.read(_CHUNK):
             parts.append(part)

@@ -1,7 +1,8 @@
-"""Tables that people wrote become frozen dataclasses here, and every mistake becomes one sentence.
+"""Conversion of tables that people wrote to frozen dataclasses; every mistake becomes one sentence.
 
-`build` walks a dataclass and a parsed TOML or YAML mapping together. It knows nested dataclasses, tuples,
-literals, optionals and the `Range` annotation, and names the file, the key and what is allowed.
+`build` walks a dataclass and a parsed TOML or YAML mapping together. It knows nested dataclasses,
+tuples, literals, optionals and the `Range` annotation, and names the file, the key and the allowed
+values.
 """
 
 import dataclasses
@@ -9,27 +10,29 @@ import difflib
 import math
 import types
 import typing
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from collections.abc import Callable, Collection, Mapping
+from typing import Annotated, ClassVar, Literal, Protocol, TypeGuard, TypeVar, Union, get_args, get_origin, overload
 
+from robomarl.core.config.parsed import JsonObject, is_list, is_table
 from robomarl.core.config.units import misfit, percent
 
 
 class UserError(Exception):
-    """A mistake that the user can mend: the message is one sentence that names the file, the key and the mend.
+    """Mistake that the user can fix: the message is one sentence that names the file, the key and the fix.
 
-    It may hold what others wrote, a robot or a bundle: what would steer a terminal is taken out.
+    The message may hold text from a robot or a bundle: characters that would steer a terminal are
+    replaced.
     """
 
-    figures: Mapping[str, Any] | None = None
-    """Figures that a command has found all the same; `--json FILE` gets them. None: there are none."""
+    figures: JsonObject | None = None
+    """Results that a command found despite the error; `--json FILE` gets them. None: there are none."""
 
     def __str__(self) -> str:
         return printable(super().__str__())
 
 
 class UsageError(UserError):
-    """A mistake in the words of the command line, whatever the files hold: the exit status is 2."""
+    """Mistake in the words of the command line, independent of the files' content: the exit status is 2."""
 
 
 def printable(text: str) -> str:
@@ -44,7 +47,7 @@ class Range(typing.NamedTuple):
     high: float = math.inf
 
     def holds(self, value: float) -> bool:
-        """Whether the number is in it; NaN is in none."""
+        """Return True if the number is within the interval; NaN never is."""
         return self.low <= value <= self.high
 
     def __str__(self) -> str:
@@ -59,23 +62,34 @@ def _plain(number: float) -> str:
 
 
 LEAST_POSITIVE = 1e-12
-"""What `Positive` means by above 0, in any unit."""
+"""Smallest value that `Positive` accepts as above 0, in any unit."""
 Positive = Annotated[float, Range(LEAST_POSITIVE)]
 NonNegative = Annotated[float, Range(0.0)]
 Fraction = Annotated[float, Range(0.0, 1.0)]
 Count = Annotated[int, Range(1)]
 Natural = Annotated[int, Range(0)]
 MAX_SEED = 2**32 - 1
-"""JAX has 32 bits of a seed: of larger ones the rest would be cut off, and two of them be the same."""
+"""Largest seed. JAX uses 32 bits of a seed: larger ones would be cut off, and two different ones could
+become equal.
+"""
 Seed = Annotated[int, Range(0, MAX_SEED)]
 
 
-def build(cls: type, data: Any, file: str, key: str = "") -> Any:
+class IsDataclass(Protocol):
+    """An object of a dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[object]]]
+
+
+Built = TypeVar("Built", bound=IsDataclass)
+
+
+def build(cls: type[Built], data: object, file: str, key: str = "") -> Built:
     """Make the dataclass `cls` from a parsed mapping.
 
     Args:
         cls: a dataclass; keys without a default are required.
-        data: what the TOML or YAML parser returned.
+        data: result of the TOML or YAML parser.
         file: named in errors.
         key: dotted path of `data` inside the file, for errors.
 
@@ -83,7 +97,7 @@ def build(cls: type, data: Any, file: str, key: str = "") -> Any:
         UserError: unknown or missing key, wrong type, value out of range, or a `ValueError` of the
             dataclass's own `__post_init__`.
     """
-    if not isinstance(data, dict):
+    if not is_table(data):
         raise UserError(f"{file}: {key or 'the file'} must be a table of keys, not {_kind(data)}.")
     hints = typing.get_type_hints(cls, include_extras=True)
     _check_version(hints.get("version"), data, file)
@@ -91,28 +105,29 @@ def build(cls: type, data: Any, file: str, key: str = "") -> Any:
     for name in data:
         if name not in fields:
             raise UserError(f"{file}: unknown key {_join(key, name)!r}; {suggest(str(name), fields)}")
-    values = {}
+    values: dict[str, object] = {}
     for name, field in fields.items():
         if name in data:
             values[name] = convert(hints[name], data[name], file, _join(key, name))
             _check_units(name, values[name], file, _join(key, name))
         elif field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING:
             raise UserError(f"{file}: key {_join(key, name)!r} is missing; add it ({expected(hints[name])}).")
+    make: Callable[..., Built] = cls
     try:
-        return cls(**values)
+        return make(**values)
     except ValueError as error:
         raise UserError(f"{file}: {key + ': ' if key else ''}{error}") from None
 
 
-def _check_version(hint: Any, data: dict[str, Any], file: str) -> None:
-    """A file of a version that is not known yet is no mistake of whoever wrote it."""
+def _check_version(hint: object, data: JsonObject, file: str) -> None:
+    """Reject a file of a version newer than the known ones with the advice to update; its author made no mistake."""
     known, said = get_args(hint) if get_origin(hint) is Literal else (), data.get("version")
     if known and isinstance(said, int) and not isinstance(said, bool) and said > max(known):
         newest = f"newer than {max(known)}, which this robomarl reads"
         raise UserError(f"{file}: version = {said} is {newest}; update robomarl.")
 
 
-def convert(hint: Any, value: Any, file: str, key: str) -> Any:
+def convert(hint: object, value: object, file: str, key: str) -> object:
     """One value of the file as the type that `hint` asks for; see `build` for the errors."""
     origin, args = get_origin(hint), get_args(hint)
     if origin is Annotated:
@@ -124,28 +139,32 @@ def convert(hint: Any, value: Any, file: str, key: str) -> Any:
         return _convert_union(args, value, file, key)
     if origin is tuple:
         return _convert_tuple(args, value, file, key, hint)
-    if origin is dict and isinstance(value, dict):
+    if origin is dict and is_table(value):
         return {str(k): convert(args[1], v, file, _join(key, str(k))) for k, v in value.items()}
     if origin is Literal and value in args:
         return value
-    if dataclasses.is_dataclass(hint):
-        return build(typing.cast(type, hint), value, file, key)
+    if _is_dataclass(hint):
+        return build(hint, value, file, key)
     return _convert_scalar(hint, value, file, key)
 
 
-def to_dict(value: Any) -> Any:
-    """A dataclass as plain dicts, lists and scalars: what `build` reads back to an equal object."""
+@overload
+def to_dict(value: IsDataclass | Mapping[str, object]) -> dict[str, object]: ...
+@overload
+def to_dict(value: object) -> object: ...
+def to_dict(value: object) -> object:
+    """Return a dataclass as plain dicts, lists and scalars, which `build` reads back to an equal object."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         pairs = ((f.name, getattr(value, f.name)) for f in dataclasses.fields(value))
         return {name: to_dict(item) for name, item in pairs if item is not None}
-    if isinstance(value, dict):
+    if is_table(value):
         return {k: to_dict(v) for k, v in value.items()}
-    if isinstance(value, (tuple, list)):
+    if is_list(value):
         return [to_dict(v) for v in value]
     return value
 
 
-def _convert_union(args: tuple, value: Any, file: str, key: str) -> Any:
+def _convert_union(args: tuple[object, ...], value: object, file: str, key: str) -> object:
     if value is None and type(None) in args:
         return None
     error: UserError | None = None
@@ -157,8 +176,8 @@ def _convert_union(args: tuple, value: Any, file: str, key: str) -> Any:
     raise error or UserError(f"{file}: {key} has a value of the wrong type, {_kind(value)}.")
 
 
-def _convert_tuple(args: tuple, value: Any, file: str, key: str, hint: Any) -> tuple:
-    if not isinstance(value, (list, tuple)):
+def _convert_tuple(args: tuple[object, ...], value: object, file: str, key: str, hint: object) -> tuple[object, ...]:
+    if not is_list(value):
         raise UserError(f"{file}: {key} must be {expected(hint)}, not {_kind(value)}.")
     if len(args) == 2 and args[1] is Ellipsis:
         args = (args[0],) * len(value)
@@ -168,29 +187,32 @@ def _convert_tuple(args: tuple, value: Any, file: str, key: str, hint: Any) -> t
     return tuple(convert(a, v, file, f"{key}[{i}]") for i, (a, v) in enumerate(pairs))
 
 
-def _convert_scalar(hint: Any, value: Any, file: str, key: str) -> Any:
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if hint is float and is_number and math.isfinite(value):
+def _convert_scalar(hint: object, value: object, file: str, key: str) -> object:
+    if hint is float and isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value):
         return float(value)
-    if hint is Any or (hint in (int, str, bool) and type(value) is hint):
+    if hint in (object, typing.Any) or (hint in (int, str, bool) and type(value) is hint):
         return value
     raise UserError(f"{file}: {key} must be {expected(hint)}, not {_kind(value)}.")
 
 
-def _check_units(name: str, value: Any, file: str, key: str) -> None:
-    """The numbers of a value, whose unit the last word of its key says."""
-    if isinstance(value, dict):
+def _is_dataclass(hint: object) -> TypeGuard[type[IsDataclass]]:
+    return isinstance(hint, type) and dataclasses.is_dataclass(hint)
+
+
+def _check_units(name: str, value: object, file: str, key: str) -> None:
+    """Check the numbers of a value against the unit that the last word of its key names."""
+    if is_table(value):
         for word, part in value.items():
             _check_units(str(word), part, file, _join(key, str(word)))
-    elif isinstance(value, (tuple, list)):
+    elif is_list(value):
         for i, part in enumerate(value):
             _check_units(name, part, file, f"{key}[{i}]")
     elif isinstance(value, float) and (wrong := misfit(name, value)):
         raise UserError(f"{file}: {key} = {value:g} {wrong}.")
 
 
-def _check_range(limit: Any, value: Any, file: str, key: str) -> None:
-    if isinstance(limit, Range) and not limit.holds(value):
+def _check_range(limit: object, value: object, file: str, key: str) -> None:
+    if isinstance(limit, Range) and isinstance(value, (int, float)) and not limit.holds(value):
         said = percent(value) if limit == Range(0.0, 1.0) else ""
         raise UserError(f"{file}: {key} = {value!r} is out of range; it must be {limit}{said}.")
 
@@ -199,21 +221,23 @@ def _join(key: str, name: str) -> str:
     return f"{key}.{name}" if key else name
 
 
-def suggest(name: str, allowed: Any, all_of_them: str = "allowed") -> str:
-    """What to write in place of a name: the one that is nearly the same, or all that there are, after `all_of_them`."""
+def suggest(name: str, allowed: Collection[str], all_of_them: str = "allowed") -> str:
+    """Return a hint for a wrong name: the allowed name that is nearly equal, or all allowed names, after
+    `all_of_them`.
+    """
     small = {other.lower(): other for other in allowed}
     close = difflib.get_close_matches(name.lower(), small, n=1)
     return f"did you mean {small[close[0]]!r}?" if close else f"{all_of_them}: " + (", ".join(allowed) or "none") + "."
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     if isinstance(value, (dict, list, tuple)):
         return "a table" if isinstance(value, dict) else "a list"
     return f"{value!r} ({type(value).__name__})"
 
 
-def expected(hint: Any) -> str:
-    """What a value of this type is, in words."""
+def expected(hint: object) -> str:
+    """Describe the values of this type in words."""
     origin, args = get_origin(hint), get_args(hint)
     if origin is Annotated:
         limits = [str(a) for a in args[1:] if isinstance(a, Range)]
@@ -226,5 +250,5 @@ def expected(hint: Any) -> str:
         return "a list of values" if Ellipsis in args else f"a list of {len(args)} values"
     if dataclasses.is_dataclass(hint) or origin is dict:
         return "a table of keys"
-    names = {float: "a finite number", int: "a whole number", str: "a text", bool: "true or false"}
+    names: dict[object, str] = {float: "a finite number", int: "a whole number", str: "a text", bool: "true or false"}
     return names.get(hint, "a value of another type")

@@ -6,11 +6,13 @@ without a number, which extends another, can be read as one of the first version
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TypeVar
 
-Content = dict[str, Any]
-Step = Callable[[Content, str], Content]
-"""From the content of one version to that of the next; the text is the file, for errors."""
+from robomarl.core.config.parsed import JsonObject, is_table
+
+Content = TypeVar("Content")
+Step = Callable[[JsonObject, str], JsonObject]
+"""Migration of the content of one version to the next; the text argument is the file, for errors."""
 
 
 def newest(steps: Mapping[int, Step]) -> int:
@@ -18,23 +20,26 @@ def newest(steps: Mapping[int, Step]) -> int:
     return max(steps) + 1
 
 
-def migrated(content: Any, steps: Mapping[int, Step], file: str) -> Any:
-    """The content as the newest version says it.
+def migrated(content: Content, steps: Mapping[int, Step], file: str) -> Content | JsonObject:
+    """Return the content in the layout of the newest version.
 
-    What is no table, or has a version that is no number or not known, is returned as it is: `config.build` says what is
-    wrong.
+    Content that is no table, or has a version that is no number or not known, is returned unchanged:
+    `config.build` reports the mistake.
 
     Args:
-        content: of a parsed file. Without `version` it counts as of the first one.
-        steps: by the version that they begin with.
+        content: content of a parsed file. Without `version` it counts as the first version.
+        steps: migrations by the version that they begin with.
         file: for errors.
 
     Raises:
-        UserError: the file says what no later version can.
+        UserError: the file holds something that no later version can express.
     """
-    version = content.get("version", 1) if isinstance(content, dict) else None
-    if isinstance(version, bool) or not isinstance(version, int) or not 0 < version < newest(steps):
+    if not is_table(content):
         return content
+    table: JsonObject = content
+    version = table.get("version", 1)
+    if isinstance(version, bool) or not isinstance(version, int) or not 0 < version < newest(steps):
+        return table
     for number in range(version, newest(steps)):
-        content = steps[number](content, file)
-    return {**content, "version": newest(steps)} if "version" in content else content
+        table = steps[number](table, file)
+    return {**table, "version": newest(steps)} if "version" in table else table

@@ -19,6 +19,24 @@ from robomarl.core.filter.qp.projection import Projection
 from robomarl.core.types import Array, FilterResult
 from robomarl.core.view import LocalView, Plan
 
+Step = Callable[[Array], Array]
+"""u [3, ...] -> u."""
+RowStep = Callable[[Array, Array], Array]
+"""(u [3, ...], row [4, ...]) -> u."""
+Box = tuple[Array, Array]
+"""Lowest and highest command [3, ...]."""
+
+
+def _repeat(step: Step, u: Array, needed: Array) -> Array:
+    if needed.any():
+        for _ in range(least.ROUNDS):
+            u = step(u)
+    return u
+
+
+def _each(step: RowStep, u: Array, rows: Array) -> Array:
+    return reduce(step, rows, u)
+
 
 class Library(NamedTuple):
     """Library of the arrays, and the QP solver for them."""
@@ -28,9 +46,9 @@ class Library(NamedTuple):
     """(rows [m, 4, ...], point [3, ...]); see `qp.project_rows`."""
     weigh: stacked.Weigh = stacked.weigh
     """How sums over the queue are made."""
-    repeat: Callable = lambda step, u, needed: _repeat(step, u, needed)
+    repeat: Callable[[Step, Array, Array], Array] = _repeat
     """(step, u [3, ...], needed [...]) -> u after `least.ROUNDS` steps; the result is meaningless where not needed."""
-    each: Callable = lambda step, u, rows: reduce(step, rows, u)
+    each: Callable[[RowStep, Array, Array], Array] = _each
     """(step, u [3, ...], rows [m, 4, ...]) -> u after a step (u, row) for each row in turn."""
 
 
@@ -111,7 +129,7 @@ def _decide(
     return FilterResult(command, nominal, active, slack, good, reason, limits.gap_m)
 
 
-def _boxes(c: Constants, own: Predicted, stay: Hold, xp: ModuleType) -> tuple[Bound | None, tuple]:
+def _boxes(c: Constants, own: Predicted, stay: Hold, xp: ModuleType) -> tuple[Bound | None, tuple[Box, Box, Box]]:
     """Return the faces of the arena, and the lowest and highest command [3, ...] within the arena, within
     the box about the robot's place, and within the sides of that box that teammates have brought in;
     each is in the one before.
@@ -196,14 +214,9 @@ def _fallback(c: Constants, own: Predicted, checked: Checked, xp: ModuleType) ->
     return (xp.where(checked.has_vel, x, 0.0), xp.where(checked.has_vel, y, 0.0), xp.where(checked.has_vel, z, 0.0))
 
 
-def _repeat(step: Callable, u: Array, needed: Array) -> Array:
-    if needed.any():
-        for _ in range(least.ROUNDS):
-            u = step(u)
-    return u
-
-
-def _least(c: Constants, limits: Limits, boxes: tuple, known: tuple[Vec3, Vec3], how: tuple[Library, Array]) -> Vec3:
+def _least(
+    c: Constants, limits: Limits, boxes: tuple[Box, Box, Box], known: tuple[Vec3, Vec3], how: tuple[Library, Array]
+) -> Vec3:
     """Return the brake, and if no command satisfies all rows, the command that violates them least.
 
     It begins with the brake within the sides of its place that near teammates have brought in.
@@ -216,10 +229,16 @@ def _least(c: Constants, limits: Limits, boxes: tuple, known: tuple[Vec3, Vec3],
     (brake, last), (library, needed), (normals, most), xp = known, how, limits.at_odds, how[0].xp
     arena, box, place = boxes
     rows = xp.stack([*normals, xp.clip(most, -c.loose_m_s2, c.loose_m_s2)], 1)
-    step = lambda u: least.toward_least(rows, u, box, xp)  # noqa: E731
+
+    def step(u: Array) -> Array:
+        return least.toward_least(rows, u, box, xp)
+
+    def kept(u: Array, row: Array) -> Array:
+        return least.within(u, row, arena, xp)
+
     found = library.repeat(step, least.inside(xp.stack(brake), place, xp), needed)
     found = least.settled(found, xp.stack([a + found[0] * 0.0 for a in last]), c.settle_share, box, xp)
-    kept = lambda u, row: least.within(u, row, arena, xp)  # noqa: E731
+
     if len(normals[0]):  # the first is the speed limit; without a filter there is none
         found = kept(found, rows[0])
     for _ in range(2 if c.solids else 0):  # all else gives way to what never moves

@@ -158,7 +158,8 @@ class SafetyFilter:
         if nominal.ndim > 1:
             return filter_batch(self._constants, _NUMPY, carry, view, wanted, gain)
         given = _as_batch(carry), _as_batch(view), wanted[None], None if gain is None else gain[None]
-        after, found = map(_only, filter_batch(self._constants, _NUMPY, *given))
+        memory, decided = filter_batch(self._constants, _NUMPY, *given)
+        after, found = _only(memory), _only(decided)
         return after, found._replace(
             nominal=nominal,
             active=bool(found.active),

@@ -66,7 +66,10 @@ def limits_of(c: Constants, own: Predicted, checked: Checked, xp: ModuleType) ->
 
 def _broadcast(own: Predicted) -> Predicted:
     """Return the prediction with one more axis, along the bodies."""
-    wide = lambda v: tuple(x[..., None] for x in v)  # noqa: E731
+
+    def wide(v: Vec3) -> Vec3:
+        return tuple(x[..., None] for x in v)
+
     return Predicted(
         Motion(*map(wide, own.motion)),
         wide(own.unsure_m),

@@ -8,6 +8,7 @@ import numpy as np
 
 from robomarl.core.filter.model.bias import LARGE, UNKNOWN_M_S, Bias
 from robomarl.core.filter.params import SafetyParams
+from robomarl.core.hardware.sections import Vector3
 from robomarl.core.types import Array
 from robomarl.core.view import Plan
 
@@ -47,7 +48,7 @@ class FilterCarry(NamedTuple):
     """[...] int: decisions since the last fallback."""
 
 
-def forget(bound_m_s2: tuple, carry: FilterCarry, keep: Array | None = None, xp: ModuleType = np) -> FilterCarry:
+def forget(bound_m_s2: Vector3, carry: FilterCarry, keep: Array | None = None, xp: ModuleType = np) -> FilterCarry:
     """Return the memory without the parts that spoil every later decision: no commands on their way, no bias known.
 
     Args:

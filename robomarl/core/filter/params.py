@@ -174,38 +174,37 @@ def _half_widths(limits: LimitConfig, planar: bool) -> list[float]:
 
 
 def _stricter(a: SafetyParams, b: SafetyParams, limits: LimitConfig) -> SafetyConfig:
-    picked = _pick_each(a.safety, b.safety)
-    if picked["lift_bias_m_s2"] is not None:  # unset on one side, it is that side's other bias
-        picked["lift_bias_m_s2"] = max(
-            p.accel_bias_m_s2 if p.lift_bias_m_s2 is None else p.lift_bias_m_s2 for p in (a.safety, b.safety)
-        )
+    picked, parts = _pick_each(a.safety, b.safety), (a.safety, b.safety)
+    lift = picked.lift_bias_m_s2
+    if lift is not None:  # unset on one side, it is that side's other bias
+        lift = max(p.accel_bias_m_s2 if p.lift_bias_m_s2 is None else p.lift_bias_m_s2 for p in parts)
     sides = _half_widths(limits, a.planar)
     biases = [max(pair) for pair in zip(a.bias_m_s2, b.bias_m_s2, strict=True)]
     room = min(side - bias for side, bias in zip(sides, biases, strict=False))
-    picked["brake_m_s2"] = min(picked["brake_m_s2"], room - picked["accel_error_m_s2"])
-    if picked["brake_m_s2"] <= 0:
+    brake = min(picked.brake_m_s2, room - picked.accel_error_m_s2)
+    if brake <= 0:
         raise ValueError(f"limits: an acceleration box of {min(sides):g} m/s^2 leaves nothing to brake with.")
-    return SafetyConfig(**picked)
+    return dataclasses.replace(picked, lift_bias_m_s2=lift, brake_m_s2=brake)
 
 
-Surroundings = TypeVar("Surroundings", Strangers, Tail)
+Part = TypeVar("Part", SafetyConfig, Strangers, Tail)
 
 
-def _both(a: Surroundings | None, b: Surroundings | None) -> Surroundings | None:
+def _both(a: Part | None, b: Part | None) -> Part | None:
     if a is None or b is None:
         return a or b
-    return type(a)(**_pick_each(a, b))
+    return _pick_each(a, b)
 
 
-def _pick_each(a: Any, b: Any) -> dict[str, Any]:
+def _pick_each(a: Part, b: Part) -> Part:
     """Return the stricter value of each field; values without an order must be equal."""
-    picked = {}
+    picked: dict[str, float | str | None] = {}
     for field in dataclasses.fields(a):
         values = [v for v in (getattr(a, field.name), getattr(b, field.name)) if v is not None]
         if values and not isinstance(values[0], (int, float)) and values[0] != values[-1]:
             raise ValueError(f"{type(a).__name__.lower()}.{field.name} differs: {values[0]} here, {values[-1]} there.")
         picked[field.name] = (min if field.name in SMALLER_IS_STRICTER else max)(values, default=None)
-    return picked
+    return dataclasses.replace(a, **picked)
 
 
 def _each(pick: Callable[[float, float], float], a: Vector3, b: Vector3) -> Vector3:

@@ -25,13 +25,29 @@ def as_double(view: LocalView) -> LocalView:
     return view._replace(own=own._replace(pos_m=pos, vel_m_s=vel, age_s=age), heard=heard)
 
 
-def each(tree: Any, change: Callable[[Any], Any]) -> Any:
+def each(tree: Branch, change: Callable[[Array], Array]) -> Branch:
     """Nested NamedTuples with every array changed."""
-    return type(tree)(*(each(part, change) for part in tree)) if isinstance(tree, tuple) else change(tree)
+    make: Callable[..., Branch] = type(tree)
+    return make(*(each(part, change) if isinstance(part, tuple) else change(part) for part in tree))
 
 
-def both(a: Any, b: Any, pick: Callable[[Any, Any], Any]) -> Any:
+def both(a: Branch, b: Branch, pick: Callable[[np.ndarray, np.ndarray], Array]) -> Branch:
     """Combine two nested NamedTuples of one kind: every pair of arrays becomes one array."""
-    if isinstance(a, tuple):
-        return type(a)(*(both(x, y, pick) for x, y in zip(a, b, strict=True)))
+    make: Callable[..., Branch] = type(a)
+    return make(*(_picked(x, y, pick) for x, y in zip(a, b, strict=True)))
+
+
+def _picked(a: Tree, b: Tree, pick: Callable[[np.ndarray, np.ndarray], Array]) -> Array:
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return both(a, b, pick)
     return pick(np.asarray(a), np.asarray(b))
+
+
+def leaves(tree: Tree, name: str = "") -> Iterator[tuple[str, Array]]:
+    """Pairs of a dotted name and a leaf. Names begin with `name`; parts without a name are numbered, as in `[0]`."""
+    if not isinstance(tree, tuple):
+        yield name, tree
+        return
+    names: list[str] = getattr(tree, "_fields", None) or [f"[{at}]" for at in range(len(tree))]
+    for field, part in zip(names, tree, strict=True):
+        yield from leaves(part, f"{name}.{field}".strip(".").replace(".[", "["))

@@ -47,7 +47,8 @@ def pressed_m(params: SafetyParams, places_m: np.ndarray, towards: np.ndarray, e
         [N, 3] where their commanded points rest [m], without the errors.
     """
     team = _Pressed(params, np.array(places_m, float), towards, errors)
-    start, recent = team.pos, deque(maxlen=max(round(STILL_S / params.period_s), 1))
+    start = team.pos
+    recent: deque[np.ndarray] = deque(maxlen=max(round(STILL_S / params.period_s), 1))
     for _ in range(round(LONGEST_S / params.period_s)):
         team.step()
         recent.append(team.pos)

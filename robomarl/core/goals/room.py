@@ -102,7 +102,7 @@ def spacing_faults(rest: RestDistances, goals_m: Mapping[str, np.ndarray]) -> li
         rest: resting distances of the robots' filter.
         goals_m: [3] each, by the name of the robot that is sent there.
     """
-    found = []
+    found: list[tuple[float, str]] = []
     for (name, first), (other, second) in itertools.combinations(goals_m.items(), 2):
         apart = np.asarray(second, float) - np.asarray(first, float)
         share = float(rest.needed_share(apart))

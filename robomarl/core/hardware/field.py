@@ -1,39 +1,42 @@
-"""What robots read of a scenario file; and `DeploymentConfig`: how a field test begins, and what becomes of a team that
-loses a robot.
+"""Sections of a scenario file that robots read; and `DeploymentConfig`: the start of a field test, and
+the reaction of a team that loses a robot.
 
-The scenario file says it in `[field]`, for all fleets that fly it; a fleet file may say otherwise in `field`. The
-climb's speed is the vehicle's, if neither says one; the landing's is in the vehicle file only.
+The scenario file says it in `[field]`, for all fleets that fly it; a fleet file may override it in
+`field`. The climb's speed is the vehicle's, if neither says one; the landing's is in the vehicle
+file only.
 """
 
 from dataclasses import dataclass, fields
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from robomarl.core.config import Range, build
+from robomarl.core.config.parsed import JsonObject, is_list, is_table
 from robomarl.core.hardware.scenario_files import is_scenario, read_scenario
 
 CLIMB_M_S = 0.3
-"""Where no file says a speed."""
+"""Default climb speed, if no file says one."""
 
 
 @dataclass(frozen=True)
 class DeploymentConfig:
-    """Section of a scenario or fleet file; what is left out is said by the next file."""
+    """Section of a scenario or fleet file; a missing key is taken from the next file."""
 
     handover_m: Annotated[float, Range(0.0, 100.0)] | None = None
     """Altitude at which the policies take over; 0 if they take over wherever the robots are."""
     climb_m_s: Annotated[float, Range(0.05, 3.0)] | None = None
     """Speed of the climb to it."""
     on_robot_lost: Literal["continue", "hold", "land"] | None = None
-    """What the others do when a robot leaves or dies in flight."""
+    """Reaction of all remaining robots when a robot leaves or dies in flight."""
 
 
 def settled(fleet: DeploymentConfig, scenario: str, climb_m_s: float | None) -> DeploymentConfig:
-    """What holds: the fleet file before the scenario file before the vehicle file, none of it left out.
+    """Return the effective settings: the fleet file goes before the scenario file before the vehicle file;
+    no key is None.
 
     Args:
         fleet: section of the fleet file.
         scenario: name or path of the scenario.
-        climb_m_s: of the vehicle file.
+        climb_m_s: value of the vehicle file.
 
     Raises:
         UserError: a wrong key or value in the scenario's section.
@@ -56,17 +59,19 @@ def scenario_field(scenario: str) -> DeploymentConfig:
     return build(DeploymentConfig, content.get("field", {}), f"{file}, field")
 
 
-def scenario_obstacles(scenario: str) -> list[dict]:
-    """What stands in the arena of a scenario, as its file says it.
+def scenario_obstacles(scenario: str) -> list[JsonObject]:
+    """Return the obstacles in the arena of a scenario, as its file lists them.
 
     Raises:
         UserError: bad TOML.
     """
-    return scenario_content(scenario).get("arena", {}).get("obstacles", [])
+    arena = scenario_content(scenario).get("arena")
+    obstacles = arena.get("obstacles") if is_table(arena) else None
+    return [each for each in obstacles if is_table(each)] if is_list(obstacles) else []
 
 
-def scenario_content(scenario: str) -> dict[str, Any]:
-    """What a scenario file says, with what it extends; empty where there is none.
+def scenario_content(scenario: str) -> JsonObject:
+    """Return the content of a scenario file, including the files that it extends; empty if there is no such file.
 
     Raises:
         UserError: bad TOML.

@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from robomarl.core.config import Positive, Range, UserError, build
 from robomarl.core.hardware.field import DeploymentConfig
@@ -16,7 +16,7 @@ from robomarl.core.paths import fleets_dir
 from robomarl.core.tables import read_text, read_yaml
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-"""What ROS takes as a namespace."""
+"""Names that ROS accepts as a namespace."""
 _FLEET = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 FOLDER = re.compile(r"(~/|/)?[A-Za-z0-9_.][A-Za-z0-9_.@+-]*(/[A-Za-z0-9_.@+-]+)*/?|/|~")
 """A folder on a robot: it reaches shells and systemd, and has nothing in it that either reads as more."""
@@ -24,7 +24,7 @@ FOLDER = re.compile(r"(~/|/)?[A-Za-z0-9_.][A-Za-z0-9_.@+-]*(/[A-Za-z0-9_.@+-]+)*
 
 @dataclass(frozen=True)
 class FleetRadioConfig:
-    """What the robots tell each other."""
+    """Messages between the robots."""
 
     rate_hz: Positive = 50.0
     """State-and-plan messages of each robot per second."""
@@ -41,15 +41,17 @@ class RobotConfig:
     name: str
     """Namespace of its nodes; lower case, digits and _."""
     index: Annotated[int, Range(0)]
-    """Its place in the team, from 0: what the simulator and the bundle know it by."""
+    """Place of the robot in the team, from 0; the simulator and the bundle identify it by this."""
     folder: str
-    """Where its bundles are kept. A relative path is below the home folder there if the robot has a `host`, else
-    below the working directory, or below `--root`."""
+    """Folder of its bundles. A relative path is below the home folder there if the robot has a `host`,
+    else below the working directory, or below `--root`.
+    """
     host: str = ""
-    """Where it is: a name of the user's ssh settings, or [user@]address[:port], an IPv6 address with a port in
-    brackets and quotes. Empty: on this machine."""
+    """Address of the robot: a name of the user's ssh settings, or [user@]address[:port], an IPv6 address
+    with a port in brackets and quotes. Empty: this machine.
+    """
     uri: str = ""
-    """Where its autopilot is, as its adapter takes it: radio://0/80/2M/E7E7E7E701."""
+    """Address of its autopilot, as its adapter takes it: radio://0/80/2M/E7E7E7E701."""
     python: str = ""
     """Interpreter there that has robomarl; by default the one that `robomarl fleet setup` makes, in
     `FOLDER/venv`."""
@@ -75,7 +77,7 @@ class RobotConfig:
 
     @property
     def address(self) -> Host:
-        """Where it is, in parts; for a robot with a `host`."""
+        """Address of the robot, in parts; for a robot with a `host`."""
         return parse_host(self.host)
 
     @property
@@ -95,20 +97,22 @@ class Fleet:
     vehicle: str
     """Type of all robots: name or path of the vehicle file."""
     scenario: str
-    """What they fly: starts, goals and arena."""
+    """Scenario that the robots fly: starts, goals and arena."""
     robots: tuple[RobotConfig, ...]
     radio: FleetRadioConfig = FleetRadioConfig()
     field: DeploymentConfig = DeploymentConfig()
-    """Goes before what the scenario and the vehicle file say of it."""
+    """Deployment settings; they take precedence over those of the scenario and vehicle files."""
     teams: Literal[1, 2] = 1
     """2 for a game: the first half of the robots, by index, plays the second."""
     ssh_config: str = ""
     """An ssh settings file to use instead of the user's own (`ssh -F`)."""
     max_clock_error_s: Positive = 1.0
-    """Robots whose clock is farther from the operator's are not flashed: their messages would look stale."""
+    """Largest difference between the clocks of a robot and the operator. Robots beyond it are not flashed,
+    because their messages would look stale.
+    """
 
     def __post_init__(self) -> None:
-        """Check what one key alone cannot show."""
+        """Check the keys against each other."""
         if not _FLEET.fullmatch(self.name):
             raise ValueError(f"name = {self.name!r} must be letters, digits, '.', '_' and '-', at most 64.")
         if not self.robots:
@@ -157,7 +161,7 @@ def load_fleet(name: str) -> Fleet:
     return fleet
 
 
-def _read(name: str) -> tuple[Any, str]:
+def _read(name: str) -> tuple[object, str]:
     """Content and name of a fleet file; a host in brackets that has no quotes is told before YAML is blamed."""
     path = Path(name)
     if path.suffix in (".yaml", ".yml") and path.is_file() and (said := unquoted_host(read_text(path))):

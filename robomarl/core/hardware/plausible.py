@@ -1,42 +1,45 @@
-"""Whether a body can be: a key in another unit than its neighbours shows in what they make together."""
+"""Plausibility of bodies: a key in another unit than its neighbours shows when they are combined."""
 
 import math
-from typing import Any
 
 from robomarl.core.config import UserError
+from robomarl.core.hardware.ground import GroundBodyConfig, KickerConfig, OmniRobot
+from robomarl.core.hardware.sections import BodyConfig, LimitConfig, VehicleBase
 
 LEAST_KG_M3, MOST_KG_M3 = 0.5, 12000.0
 """Densities of bodies: a balloon has more than the first, and nothing that is built of metal more than the second."""
 
 
-def check_vehicle(vehicle: Any, file: str) -> None:
+def check_vehicle(vehicle: VehicleBase, body: BodyConfig | GroundBodyConfig, file: str) -> None:
     """Check the keys of a vehicle file against each other.
 
     Raises:
         UserError: the body can't be, limits leave no acceleration, or two vehicles would touch at their separation.
     """
     try:
-        _check_separation(vehicle)
+        _check_separation(body.radius_m, vehicle.safety.separation_m)
         _check_limits(vehicle.limits)
-        body = vehicle.body
-        if height := getattr(body, "height_m", None):
+        height = body.height_m if isinstance(body, GroundBodyConfig) else None
+        if height:
             _check_height(height, body.radius_m)
         check_density(body.mass_kg, volume_m3(body.radius_m, height), f"body.radius_m = {body.radius_m:g} m", "body.")
-        if inertia := getattr(body, "inertia_kg_m2", None):
-            check_inertia(inertia, body.mass_kg, body.radius_m, "body.")
-        if kicker := getattr(vehicle, "kicker", None):
-            _check_kicker(kicker, body.radius_m)
+        if isinstance(body, BodyConfig):
+            check_inertia(body.inertia_kg_m2, body.mass_kg, body.radius_m, "body.")
+        if isinstance(vehicle, OmniRobot) and vehicle.kicker:
+            _check_kicker(vehicle.kicker, body.radius_m)
     except ValueError as error:
         raise UserError(f"{file}: {error}") from None
 
 
 def volume_m3(radius_m: float, height_m: float | None = None) -> float:
-    """Of a sphere, or of a cylinder with this height."""
+    """Return the volume of a sphere, or of a cylinder with this height."""
     return math.pi * radius_m**2 * (height_m or 4 / 3 * radius_m)
 
 
 def check_density(mass_kg: float, volume: float, size: str, where: str = "") -> None:
-    """Raises `ValueError` where a mass does not go with a volume [m^3]; `size` is what the volume comes from."""
+    """Raise `ValueError` if a mass does not go with a volume [m^3]; `size` is the text of the keys that
+    the volume comes from.
+    """
     density = mass_kg / volume
     if not LEAST_KG_M3 <= density <= MOST_KG_M3:
         kind = "denser" if density > MOST_KG_M3 else "lighter"
@@ -64,17 +67,16 @@ def _check_height(height_m: float, radius_m: float) -> None:
         )
 
 
-def _check_separation(vehicle: Any) -> None:
-    """Two bodies whose centres are as near as the filter lets them be must not touch."""
-    least, kept = 2 * vehicle.body.radius_m, vehicle.safety.separation_m
-    if kept < least:
+def _check_separation(radius_m: float, kept_m: float) -> None:
+    """Check that two bodies do not touch with their centres as near as the filter allows."""
+    if kept_m < 2 * radius_m:
         raise ValueError(
-            f"safety.separation_m = {kept:g} m is less than two vehicles of body.radius_m = "
-            f"{vehicle.body.radius_m:g} m need; it must be at least {least:g} m."
+            f"safety.separation_m = {kept_m:g} m is less than two vehicles of body.radius_m = "
+            f"{radius_m:g} m need; it must be at least {2 * radius_m:g} m."
         )
 
 
-def _check_limits(limits: Any) -> None:
+def _check_limits(limits: LimitConfig) -> None:
     for i, (low, high) in enumerate(zip(limits.accel_min_m_s2, limits.accel_max_m_s2, strict=True)):
         if low > 0 or high < 0 or (i < 2 and not low < 0 < high):
             raise ValueError(
@@ -83,7 +85,7 @@ def _check_limits(limits: Any) -> None:
             )
 
 
-def _check_kicker(kicker: Any, radius_m: float) -> None:
+def _check_kicker(kicker: KickerConfig, radius_m: float) -> None:
     for name, most in (("width_m", 2 * radius_m), ("reach_m", radius_m)):
         if (said := getattr(kicker, name)) > most:
             raise ValueError(

@@ -1,15 +1,15 @@
 """Scenario files by name or path, as TOML has them: robots have no simulator to read them.
 
-`extends = "other"` takes another file and overrides keys of it. A name NAME_N without a file of its own is
-NAME's family (`swap`, `goto`) with `count = N`.
+`extends = "other"` takes another file and overrides some keys. A name NAME_N without a file of its
+own is NAME's family (`swap`, `goto`) with `count = N`.
 """
 
 import re
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from robomarl.core.config import UserError, suggest
+from robomarl.core.config.parsed import JsonObject
 from robomarl.core.config.versions import migrated
 from robomarl.core.hardware.versions import SCENARIO_STEPS
 from robomarl.core.paths import scenarios_dir
@@ -22,17 +22,18 @@ def scenario_names() -> list[str]:
 
 
 def has_file(name: str) -> bool:
-    """Whether a scenario by name or path has a file of its own, and is no further size of a family."""
+    """Return True if a scenario by name or path has a file of its own, and is no further size of a family."""
     return _path(name).is_file()
 
 
 def is_scenario(name: str) -> bool:
-    """Whether there is a scenario of that name or path."""
+    """Return True if there is a scenario of that name or path."""
     return has_file(name) or _family(name) is not None
 
 
-def read_scenario(name: str) -> tuple[dict[str, Any], str]:
-    """The keys of a scenario by name or path, with what it extends, and what names its file in errors.
+def read_scenario(name: str) -> tuple[JsonObject, str]:
+    """Return the keys of a scenario by name or path, including the files that it extends, and the file's
+    name for errors.
 
     Raises:
         UserError: unknown name or bad TOML.
@@ -47,8 +48,8 @@ def read_scenario(name: str) -> tuple[dict[str, Any], str]:
     return {**content, "count": count}, f"{file} with count = {count}"
 
 
-def _renewed(own: dict[str, Any], extended: dict[str, Any], file: str) -> dict[str, Any]:
-    """The keys of a file in the newest version; what it extends is of that already."""
+def _renewed(own: JsonObject, extended: JsonObject, file: str) -> JsonObject:
+    """Return the keys of a file in the newest version; those of the extended file are in it already."""
     return migrated(own, SCENARIO_STEPS, file)
 
 

@@ -1,4 +1,4 @@
-"""The sections of a vehicle file: what all kinds of vehicles share, and what some of them have."""
+"""Sections of a vehicle file: those that all kinds of vehicles share, and those that some have."""
 
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
@@ -56,7 +56,7 @@ class ControlConfig:
 
 @dataclass(frozen=True)
 class LimitConfig:
-    """What the robot's owner allows. Bundles may be stricter, never looser."""
+    """Limits that the robot's owner allows. Bundles may be stricter, never looser."""
 
     accel_min_m_s2: Vector3
     """Least commanded acceleration, world frame."""
@@ -70,7 +70,7 @@ class LimitConfig:
 
 @dataclass(frozen=True)
 class SafetyConfig:
-    """What the safety filter assumes. Every figure has its provenance in the vehicle file."""
+    """Assumptions of the safety filter. Every figure has its provenance in the vehicle file."""
 
     separation_m: Positive
     """Safety distance between the centres of two vehicles in the horizontal plane."""
@@ -79,8 +79,9 @@ class SafetyConfig:
     brake_m_s2: Positive
     """Deceleration that the vehicle always reaches along its velocity."""
     delay_s: NonNegative
-    """Longest time from a sensor stamp to the command's effect, lags included; the shortest is half of it or more. It
-    may change from one command to the next."""
+    """Longest time from a sensor stamp to the command's effect, lags included. The shortest is at least
+    half as long. The time may change from one command to the next.
+    """
     position_error_m: NonNegative
     """Bound of the estimator's position error."""
     velocity_error_m_s: NonNegative
@@ -92,16 +93,18 @@ class SafetyConfig:
     gain_per_s: Positive
     """Class-K gain: how fast the margin may shrink."""
     accel_bias_m_s2: NonNegative = 0.0
-    """Bound of the constant part of that difference, on each axis: wind, trim. `accel_error_m_s2` is what is left."""
+    """Bound of the constant part of that difference, on each axis: wind, trim. `accel_error_m_s2` is for the rest."""
     lift_bias_m_s2: NonNegative | None = None
-    """The same on the vertical axis, where battery and payload add to it; None: as on the others."""
+    """Bound of the constant part on the vertical axis, where battery and payload add to it; None: as on
+    the horizontal axes.
+    """
     clearance_m: Positive | None = None
     """Distance kept between the vehicle's centre and the surface of an obstacle; needed where there are any."""
 
 
 @dataclass(frozen=True)
 class CommandLossConfig:
-    """What the vehicle does on its own when commands stop coming."""
+    """Reaction of the vehicle on its own when commands stop coming."""
 
     hover_after_s: Positive
     """Without a command for this long the vehicle brakes and hovers where it is."""
@@ -116,7 +119,7 @@ class CommandLossConfig:
 
 @dataclass(frozen=True)
 class VehicleBase:
-    """What the files of all kinds of vehicles have; SI units, body frame FLU."""
+    """Common part of the files of all kinds of vehicles; SI units, body frame FLU."""
 
     version: Literal[2]
     """Version of the file's layout; files of version 1 are read too."""
@@ -124,8 +127,8 @@ class VehicleBase:
     """Name that bundles and fleet files use."""
     limits: LimitConfig
     safety: SafetyConfig
-    sources: dict[str, str] = field(default_factory=dict)
-    """Where each figure comes from, by key; every key of `safety` needs one of its own."""
+    sources: dict[str, str] = field(default_factory=dict[str, str])
+    """Source of each figure, by key; every key of `safety` needs one of its own."""
 
 
 @dataclass(frozen=True)
@@ -145,6 +148,6 @@ class CarrierConfig:
     rate_filter_hz: Positive
     """Low-pass filter of body rates and torque."""
     inversion_filter_hz: Positive
-    """Second low-pass filter of what the incremental inversion uses."""
+    """Second low-pass filter of the inputs of the incremental inversion."""
     body_rate_rad_s: Positive
     """Largest roll and pitch rate command."""

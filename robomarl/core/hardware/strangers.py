@@ -1,29 +1,30 @@
-"""Recognize files of other programs that are given as a fleet file, and say what they are."""
+"""Recognition of other programs' files that are given as a fleet file."""
 
 import re
-from typing import Any
+
+from robomarl.core.config.parsed import JsonObject, is_list, is_table
 
 FLEET_KEYS = "version, name, vehicle, scenario and robots, a list of tables with name, index and folder"
 _UNQUOTED = re.compile(r"\bhost:\s*([^\s'\"{,]*@)?(\[[^\]\n]*\](:\d+)?)")
 
 
-def whose_file(data: Any) -> str:
-    """What a parsed YAML file is, where it is one of another program or another kind; empty where it is not known.
+def whose_file(data: object) -> str:
+    """Describe a parsed YAML file that is one of another program or another kind; empty if it is not known.
 
     Returns:
         One sentence without the file's name.
     """
-    if not isinstance(data, dict):
+    if not is_table(data):
         return ""
     robots, mend = data.get("robots"), f"a fleet file has {FLEET_KEYS}"
-    if isinstance(robots, list) and "vehicle" in data:
+    if is_list(robots) and "vehicle" in data:
         return ""
-    if "robot_types" in data or (isinstance(robots, dict) and _any_has(robots, "uri", "type", "initial_position")):
+    if "robot_types" in data or (is_table(robots) and _any_has(robots, "uri", "type", "initial_position")):
         keep = "put each uri into robots[].uri of a fleet file, and start crazyswarm_node with the name of each vehicle"
         return f"this is a Crazyswarm2 file (crazyflies.yaml); {keep}; {mend}."
-    if isinstance(data.get("crazyflies"), list) or {"crazyflieTypes", "crazyflies"} & data.keys():
+    if is_list(data.get("crazyflies")) or {"crazyflieTypes", "crazyflies"} & data.keys():
         return f"this is a Crazyswarm file (crazyflies.yaml or crazyflieTypes.yaml); {mend}."
-    if any("ros__parameters" in str(part)[: 10**4] for part in data.values() if isinstance(part, dict)):
+    if any("ros__parameters" in str(part)[: 10**4] for part in data.values() if is_table(part)):
         return f"this is a file of ROS parameters (ros__parameters); {mend}."
     if {"limits", "safety"} <= data.keys():
         return f"this is a vehicle file; name it in `vehicle` of a fleet file; {mend}."
@@ -33,7 +34,7 @@ def whose_file(data: Any) -> str:
 
 
 def unquoted_host(text: str) -> str:
-    """What to say of `host: [::1]`, which YAML reads as a list; empty where no host begins like that."""
+    """Return the advice for `host: [::1]`, which YAML reads as a list; empty if no host begins like that."""
     for number, line in enumerate(text.splitlines(), 1):
         if found := _UNQUOTED.search(re.sub(r"(^|\s)#.*", "", line)):
             said = f"{found[1] or ''}{found[2]}"
@@ -41,5 +42,5 @@ def unquoted_host(text: str) -> str:
     return ""
 
 
-def _any_has(tables: dict[Any, Any], *names: str) -> bool:
-    return any(isinstance(table, dict) and table.keys() & set(names) for table in tables.values())
+def _any_has(tables: JsonObject, *names: str) -> bool:
+    return any(is_table(table) and table.keys() & set(names) for table in tables.values())

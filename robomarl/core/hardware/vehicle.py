@@ -1,16 +1,17 @@
 """Vehicles: types of robots, read from `hardware_configs/vehicles/NAME.yaml`.
 
-The same file feeds the simulator's models, the filter's limits and the node's clipping. Its `kind` says which
-class it is, and with it which sections it must have.
+One file feeds the simulator's models, the filter's limits and the node's clipping. Its `kind` says
+which class it is, and with it which sections it must have.
 """
 
 import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from robomarl.core.config import Positive, UserError, build
+from robomarl.core.config.parsed import is_table
 from robomarl.core.config.versions import migrated
 from robomarl.core.hardware.ground import DifferentialDrive, OmniRobot
 from robomarl.core.hardware.plausible import check_vehicle
@@ -64,7 +65,7 @@ class Quadrotor(VehicleBase):
     """Speed of the climb after a take-off, where neither scenario nor fleet file says one."""
 
     def __post_init__(self) -> None:
-        """Check what one key alone cannot show."""
+        """Check the keys against each other."""
         if len(self.rotors.positions_m) != 4 or len(self.rotors.spin) != 4:
             raise ValueError("rotors.positions_m and rotors.spin must have 4 entries each for a quadrotor.")
         if any(x == 0 or y == 0 for x, y in self.rotors.positions_m):
@@ -87,7 +88,7 @@ class Quadrotor(VehicleBase):
 
 
 Vehicle = Quadrotor
-"""What the simulation's engines fly."""
+"""Type of vehicle that the simulation's engines fly."""
 AnyVehicle = Quadrotor | OmniRobot | DifferentialDrive
 KINDS: dict[str, type[AnyVehicle]] = {
     "quadrotor": Quadrotor,
@@ -121,12 +122,12 @@ def load_any_vehicle(name: str) -> AnyVehicle:
     data = migrated(data, VEHICLE_STEPS, file)
     vehicle = build(_class_of(data, file), data, file)
     _check_sources(vehicle, file)
-    check_vehicle(vehicle, file)
+    check_vehicle(vehicle, vehicle.body, file)
     return vehicle
 
 
-def _class_of(data: Any, file: str) -> type[AnyVehicle]:
-    kind = data.get("kind") if isinstance(data, dict) else "quadrotor"
+def _class_of(data: object, file: str) -> type[AnyVehicle]:
+    kind = data.get("kind") if is_table(data) else "quadrotor"
     if not isinstance(kind, str) or kind not in KINDS:
         known = ", ".join(repr(k) for k in KINDS)
         raise UserError(f"{file}: kind must be one of {known}, not {kind!r}.")
@@ -134,7 +135,7 @@ def _class_of(data: Any, file: str) -> type[AnyVehicle]:
 
 
 def _check_sources(vehicle: AnyVehicle, file: str) -> None:
-    """The filter is worth what its figures are worth: each has to say where it comes from, for itself."""
+    """Check that each safety figure states its own source: the filter is only worth as much as its figures."""
     if "safety" in vehicle.sources:
         raise UserError(
             f"{file}: sources: safety speaks for all figures at once; write one source for each, "

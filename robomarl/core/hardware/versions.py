@@ -1,23 +1,23 @@
-"""What files of older versions said, in the words of today: vehicles and scenarios.
+"""Migration of files of older versions to today's keys: vehicles and scenarios.
 
-| file | version | what is new in it |
+| file | version | new in it |
 | --- | --- | --- |
-| vehicle | 2 | each figure of `safety` has a source of its own; in version 1, `sources: safety` spoke for all of them |
+| vehicle | 2 | each figure of `safety` has a source of its own; in version 1, `sources: safety` spoke for all figures |
 | scenario | 2 | `radio.range_m` has to span the room that robots may part in, and is refused where it does not |
 """
 
 import dataclasses
-from typing import Any
 
+from robomarl.core.config.parsed import JsonObject, is_table
 from robomarl.core.hardware.sections import SafetyConfig
 
 LEFT_OUT = "a file of version 1 that does not say it: what it was, {value:g}, holds on"
 
 
-def _one_source_each(content: dict[str, Any], file: str) -> dict[str, Any]:
+def _one_source_each(content: JsonObject, file: str) -> JsonObject:
     """The words of `sources: safety` become those of every figure without a source; defaults are called so."""
     said, sources = content.get("safety"), content.get("sources", {})
-    if not isinstance(said, dict) or not isinstance(sources, dict):
+    if not is_table(said) or not is_table(sources):
         return content
     one, kept = sources.get("safety"), {key: text for key, text in sources.items() if key != "safety"}
     if one is not None and not isinstance(one, str):
@@ -30,8 +30,10 @@ def _one_source_each(content: dict[str, Any], file: str) -> dict[str, Any]:
     return {**content, "sources": kept}
 
 
-def _as_it_was(content: dict[str, Any], file: str) -> dict[str, Any]:
-    """Nothing has another name: what the newer version refuses is refused where the scenario is checked."""
+def _as_it_was(content: JsonObject, file: str) -> JsonObject:
+    """Return the content unchanged: no key was renamed, and the scenario's check rejects values that the
+    new version rejects.
+    """
     return content
 
 

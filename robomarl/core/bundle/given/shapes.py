@@ -2,23 +2,13 @@
 
 from collections.abc import Callable
 from operator import attrgetter
-from typing import Protocol
 
 import numpy as np
 
+from robomarl.core.bundle.given.pilot_carry import PilotCarry
 from robomarl.core.filter.tree import Tree, leaves
 from robomarl.core.types import Array
 from robomarl.core.view import LocalView, leaf_shapes
-
-
-class Carry(Protocol):
-    """A `PilotCarry`."""
-
-    @property
-    def memory(self) -> tuple[Array, ...]:
-        """Of the observation."""
-        ...
-
 
 NUMBERS, FLAGS = "fiub", "b"
 """Kinds of numpy's types that are read as numbers; as flags."""
@@ -29,11 +19,11 @@ class GivenCheck:
 
     def __init__(self) -> None:
         """Nothing has been seen."""
-        self._fine: Any = None
+        self._fine: tuple[object, ...] | None = None
         names = leaf_shapes((), 0)
         self._of_view = attrgetter(*(f"{name}.{part}" for name in names for part in ("shape", "dtype")))
 
-    def __call__(self, view: LocalView, carry: Any, init: Callable[[], tuple]) -> None:
+    def __call__(self, view: LocalView, carry: PilotCarry, init: Callable[[], PilotCarry]) -> None:
         """Check the inputs of a decision.
 
         Args:
@@ -58,7 +48,7 @@ class GivenCheck:
             self._fine = seen
 
 
-def _sizes(tree: Any) -> Any:
+def _sizes(tree: Tree) -> object:
     if isinstance(tree, tuple):
         return [_sizes(part) for part in tree]
     return len(tree) if isinstance(tree, list) else getattr(tree, "shape", ())
@@ -77,7 +67,7 @@ def _look_at_view(view: LocalView) -> None:
         _compare(f"view.sensed.{name}", leaf, shape, False)
 
 
-def _look_at_carry(carry: tuple, fresh: tuple) -> None:
+def _look_at_carry(carry: PilotCarry, fresh: PilotCarry) -> None:
     """The filter looks at its own memory."""
     found, must = ({n: leaf for n, leaf in leaves(tree) if n.partition(".")[0] != "safety"} for tree in (carry, fresh))
     if odd := sorted(found.keys() ^ must.keys()):

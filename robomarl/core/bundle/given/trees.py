@@ -23,25 +23,21 @@ def total(tree: Tree) -> float:
     """The sum of all numbers: not finite where one is not, and sooner known than which."""
     if isinstance(tree, tuple):
         return sum(map(total, tree))
-    return sum(tree) if isinstance(tree, list) else float(tree.sum()) if getattr(tree, "ndim", 0) else float(tree)
+    if isinstance(tree, list):
+        return sum(tree)
+    return float(tree) if isinstance(tree, (int, float)) else float(tree.sum())
 
 
-def chosen(use: np.ndarray, this: Any, other: Any) -> Any:
+def chosen(use: np.ndarray, this: Branch, other: Branch) -> Branch:
     """Return a tree with the values of `this` for the robots where `use` [...] is True, and of `other` for the rest."""
-    if isinstance(this, tuple):
-        parts = [chosen(use, a, b) for a, b in zip(this, other, strict=True)]
-        return type(this)(*parts) if hasattr(this, "_fields") else tuple(parts)
+    make: Callable[[list[Tree]], Branch] = getattr(this, "_make", type(this))
+    return make([_chosen(use, a, b) for a, b in zip(this, other, strict=True)])
+
+
+def _chosen(use: np.ndarray, this: Tree, other: Tree) -> Tree:
+    if isinstance(this, tuple) and isinstance(other, tuple):
+        return chosen(use, this, other)
     if isinstance(this, list):
         return this if use else other
-    whose = use.reshape(use.shape + (1,) * (np.ndim(this) - use.ndim))
-    return np.where(whose, this, other).astype(np.asarray(this).dtype)
-
-
-def leaves(tree: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    """(dotted name, leaf) of a tree."""
-    if not isinstance(tree, tuple):
-        yield name, tree
-        return
-    names = getattr(tree, "_fields", None) or [f"[{at}]" for at in range(len(tree))]
-    for field, part in zip(names, tree, strict=True):
-        yield from leaves(part, f"{name}.{field}".strip(".").replace(".[", "["))
+    mine, its = np.asarray(this), np.asarray(other)
+    return np.where(use.reshape(use.shape + (1,) * (mine.ndim - use.ndim)), mine, its).astype(mine.dtype)

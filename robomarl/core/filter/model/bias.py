@@ -76,7 +76,9 @@ def narrowed(c: Constants, i: int, memory: tuple[Array, Array], told: tuple[Arra
     return Axis(xp.where(misfit, -bound, low), xp.where(misfit, bound, high), misfit)
 
 
-def told_by(c: Constants, i: int, missed_m_s: Array, unsure_m_s: Array, since: tuple[Array, Array]) -> tuple:
+def told_by(
+    c: Constants, i: int, missed_m_s: Array, unsure_m_s: Array, since: tuple[Array, Array]
+) -> tuple[Array, Array]:
     """Return middle and half of the width [m/s^2] of the interval that the velocity gives for the bias on axis `i`.
 
     Args:
@@ -105,7 +107,7 @@ def learn(c: Constants, memory: Bias, seen: tuple[Array, Array, Array], xp: Modu
     known = usable & (xp.abs(memory.anchor_m_s) < LARGE).all(-1) & (memory.since_s > 0)
     time = xp.where(known, memory.since_s, 1.0)
     missed = xp.where(known[..., None], vel - memory.anchor_m_s - memory.made_m_s, 0.0)
-    axes = []
+    axes: list[Axis] = []
     for i in range(3):
         middle, half = told_by(c, i, missed[..., i], memory.unsure_m_s[..., i], (time, age))
         told = middle, xp.where(known, half, xp.inf)

@@ -6,7 +6,7 @@ The margins are those of `docs/safety.md`, sections 4 and 5.
 import dataclasses
 import math
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple, TypedDict
 
 from robomarl.core.filter.model.body_kinds import Kind, Solid, keep_of, kinds_of, reach_of, slope_of
 from robomarl.core.filter.params import SafetyParams
@@ -211,7 +211,25 @@ def _robust(params: SafetyParams) -> Constants:
     )
 
 
-def _of_delay(params: SafetyParams, most_m_s2: float) -> dict[str, Any]:
+class _OfDelay(TypedDict):
+    """The constants that the delay decides; see `Constants`."""
+
+    horizon_s: float
+    plan_reach_m: float
+    plan_reach_m_s: float
+    sudden_share: float
+    spread_s: float
+    half_s: float
+    half_way_s2: float
+    next_count: int
+    max_own_age_s: float
+    brake_gain_per_s: float
+    settle_share: float
+    num_acting: int
+    queue: Queue
+
+
+def _of_delay(params: SafetyParams, most_m_s2: float) -> _OfDelay:
     """The constants that the delay decides."""
     delay, period, ahead = params.safety.delay_s, params.period_s, params.look_ahead_m
     spread, slope = delay * (1 - DELAY_SPREAD), slope_of(params.safety.gain_per_s)
@@ -290,7 +308,7 @@ def _queue(delay_s: float, period_s: float, count: int) -> Queue:
     decided = [-k * period_s for k in range(count, 0, -1)]
     turns = {min(max(t + after, 0.0), delay_s) for t in decided for after in (shortest, delay_s)}
     ends = sorted({0.0, delay_s, *turns}) if count else []
-    stretches = []
+    stretches: list[tuple[int, int, float, float]] = []
     for start, end in pairwise(ends):
         middle = (start + end) / 2
         if end - start > ROUNDING_S:

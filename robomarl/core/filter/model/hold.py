@@ -76,7 +76,8 @@ def hold_of(c: Constants, before: Vec3, own: Predicted, still: Still, xp: Librar
     """
     # A place that is none in any part is none: one that is no number would go on into the command.
     rests = (xp.abs(before[0]) < LARGE) & (xp.abs(before[1]) < LARGE) & (xp.abs(before[2]) < LARGE)
-    place, square = [], 0.0
+    place: list[Array] = []
+    square = 0.0
     for p, x, v, half in zip(before, *own.motion, c.hold_m, strict=True):
         # A robot that is pushed out of the box takes it along; an estimate that jumps within its error does not.
         far = half + c.mates.error_m
@@ -125,7 +126,8 @@ def room_of(c: Constants, hold: Hold, xp: Library) -> tuple[Vec3, Vec3]:
     At most, near a silent mate, from the place itself to `OPEN_SIDE` + 1 half boxes away from the mate.
     """
     lows, highs = c.arena or ((-LARGE_M,) * 3, (LARGE_M,) * 3)
-    low, high = [], []
+    low: list[Array] = []
+    high: list[Array] = []
     for i, (place, least, most) in enumerate(zip(hold.place, lows, highs, strict=True)):
         half = LARGE_M if c.planar and i == 2 else c.hold_m[i]
         up, down = xp.maximum(hold.away[i], 0.0), xp.maximum(-hold.away[i], 0.0)

@@ -10,7 +10,7 @@ than the arithmetic). It is one implementation for all three. `predict` is for o
 import math
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from robomarl.core.filter.model.constants import Constants
 from robomarl.core.types import Array
@@ -39,7 +39,7 @@ class Floats:
         return yes if condition else no
 
 
-Library = ModuleType | type[Floats] | Any
+Library = ModuleType | type[Floats]
 
 
 class Motion(NamedTuple):
@@ -87,7 +87,8 @@ def predict(c: Constants, own: Motion, commands: list[Vec3], bias: tuple[Vec3, V
             number.
         bias: estimate of the bias and bound of its error [m/s^2].
     """
-    t, half, found = c.horizon_s, c.horizon_s * c.horizon_s / 2, []
+    t, half = c.horizon_s, c.horizon_s * c.horizon_s / 2
+    found: list[tuple[Array, Array, Array, Array]] = []
     for i, (x, v, a, doubt) in enumerate(zip(*own, *bias, strict=True)):
         asked = [command[i] for command in commands]
         x, v, unsure, unsure_m_s = x + v * t + a * half, v + a * t, doubt * half, doubt * t
@@ -149,7 +150,8 @@ def committed(c: Constants, own: Predicted, accel: Vec3, xp: Library) -> tuple[M
 
 def _delayed(c: Constants, own: Predicted, xp: Library) -> tuple[Array, Array]:
     """Return the error bounds of position and velocity in any direction from the unknown delay."""
-    t, found = c.horizon_s, []
+    t = c.horizon_s
+    found: list[Array] = []
     for unsure, share in ((own.unsure_m, t * t / 2), (own.unsure_m_s, t)):
         x, y, z = (a - doubt * share for a, doubt in zip(unsure, own.doubt, strict=True))
         found.append(xp.sqrt(x * x + y * y + z * z + TINY))

@@ -35,10 +35,14 @@ def reckoned(c: Constants, carry: FilterCarry, since_s: Array, xp: ModuleType) -
     unsure_m_s = grown_m_s * since_s[..., None] + late_m_s
     unsure_m = grown_m_s * (since_s * (since_s / 2 + t))[..., None] + late_m_s * (since_s + t)[..., None]
     unsure_m = unsure_m + c.velocity_error_m_s * since_s[..., None]
-    add = lambda a, b: tuple(x + y for x, y in zip(a, _components(b, xp), strict=True))  # noqa: E731
+    far, fast = _components(unsure_m, xp), _components(unsure_m_s, xp)
     return own._replace(
-        motion=Motion(pos, vel), unsure_m=add(own.unsure_m, unsure_m), unsure_m_s=add(own.unsure_m_s, unsure_m_s)
+        motion=Motion(pos, vel), unsure_m=_sum(own.unsure_m, far), unsure_m_s=_sum(own.unsure_m_s, fast)
     )
+
+
+def _sum(a: Vec3, b: Vec3) -> Vec3:
+    return tuple(x + y for x, y in zip(a, b, strict=True))
 
 
 def _components(vector: Array, xp: ModuleType) -> Vec3:

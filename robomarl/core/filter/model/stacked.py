@@ -1,4 +1,4 @@
-"""Prediction, walls and box with vectors as one array [3, ...]: the computations of `batch` in few
+"""Prediction, walls and box with vectors as one array [3, ...]: the computations of `decision` in few
 large operations.
 
 Every number is the one that `motion` and `barriers` find component by component; `weigh` says how
@@ -66,7 +66,10 @@ def faces(c: Constants, own: Predicted, room: tuple[Vec3, Vec3] | None, xp: Modu
     """
     if room is None and c.arena is None:
         return None
-    both = lambda v: xp.repeat(xp.stack(v), 2, 0)  # noqa: E731
+
+    def both(v: Vec3) -> Array:
+        return xp.repeat(xp.stack(v), 2, 0)
+
     sign = along(_SIGN, own.motion.pos[0])
     ends = _ends(room, xp) if room else along(np.array(c.arena).T.ravel()[_TURNS], own.motion.pos[0])
     unsure = both(own.unsure_m), both(own.unsure_m_s), both(own.doubt)

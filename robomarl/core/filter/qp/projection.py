@@ -95,7 +95,8 @@ def _repeat(rows: np.ndarray, point: np.ndarray, state: Basis, tolerance: float)
     shape = point.shape[1:]
     rows, point = rows.reshape(*rows.shape[:2], -1), point.reshape(3, -1)
     state = Basis(point, state.rows.reshape(3, 4, -1), state.failed.ravel())
-    last, failed, left = point.copy(), state.failed.copy(), np.arange(point.shape[1])
+    last, failed = point.copy(), state.failed.copy()
+    left = np.arange(int(last.shape[1]))
     for _ in range(ROUNDS):
         state, todo = _pivot(rows, point, state, tolerance)
         last[:, left], failed[left] = state.point, state.failed

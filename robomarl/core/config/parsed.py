@@ -1,0 +1,41 @@
+"""Types of the results of a TOML, YAML or JSON parser, before `build` has checked them."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeGuard
+
+JsonObject = Mapping[str, object]
+"""A table of a file. Keys are text; of those that YAML allows besides, `build` refuses all."""
+
+
+def is_table(value: object) -> TypeGuard[dict[str, object]]:
+    """True for a table of keys."""
+    return isinstance(value, dict)
+
+
+def is_list(value: object) -> TypeGuard[Sequence[object]]:
+    """True for a list; tuples, which `to_dict` has not been through yet, count as lists."""
+    return isinstance(value, (list, tuple))
+
+
+def table_in(table: JsonObject, key: str) -> dict[str, object]:
+    """The table under a key.
+
+    Raises:
+        KeyError: the key is missing.
+        TypeError: it holds something else.
+    """
+    found = table[key]
+    if not is_table(found):
+        raise TypeError(f"{key} is no table of keys")
+    return found
+
+
+def number(value: object, key: str) -> float:
+    """The value of a key, if it is a number; whole numbers stay whole.
+
+    Raises:
+        TypeError: it is something else.
+    """
+    if not isinstance(value, (int, float)):
+        raise TypeError(f"{key} is no number")
+    return value
