@@ -7,7 +7,7 @@ KERNEL := $(wildcard robomarl/core/filter/kernel/*.[ch]) robomarl/core/filter/ke
 
 # Without an accelerator, JAX is held at a version whose CPU backend does not deadlock.
 GPU := $(shell command -v nvidia-smi)
-EXTRAS ?= train,ros,dataset,dev,wheels,crazyflie,mavlink,ssl,pettingzoo,jaxmarl$(if $(GPU),$(comma)cuda)
+EXTRAS ?= train,ros,dataset,dev,wheels,crazyflie,mavlink,ssl,pettingzoo,jaxmarl,view$(if $(GPU),$(comma)cuda)
 CONSTRAINTS := $(if $(GPU),,--constraint constraints-cpu.txt)
 comma := ,
 
@@ -30,6 +30,7 @@ setup: $(STAMP) ## create .venv, install robomarl into it (editable) with all th
 $(STAMP): pyproject.toml setup.py constraints-cpu.txt $(KERNEL)
 	@.ci/opengl
 	@.ci/sshd
+	@.ci/chromium
 	@test -x $(BIN)/pip || { echo "creating $(VENV) with $$($(PYTHON) --version)"; $(PYTHON) -m venv $(VENV); }
 	@echo "installing robomarl[$(EXTRAS)] into $(VENV): some minutes the first time"
 	@$(BIN)/python -m pip install $(CONSTRAINTS) --editable '.[$(EXTRAS)]' 2> >(grep -v '^WARNING' >&2) | $(DOTS)

@@ -1,7 +1,8 @@
 """The command line: `robomarl COMMAND`. Nothing heavy is imported before the command is known.
 
-Each command is a module of this package with a frozen dataclass `Args`, which tyro turns into options, and
-`run(args)`, which returns the figures for `--json FILE` and raises `UserError` for what the user can mend.
+Each command is a module of this package with a frozen dataclass `Args`, which tyro turns into
+options, and `run(args)`, which returns the figures for `--json FILE` and raises `UserError` for
+mistakes that the user can fix.
 """
 
 import importlib
@@ -29,6 +30,7 @@ COMMANDS = {
     "fleet": "look after a fleet's robots: check, status, rollback, verify, prune, log, setup",
     "key": "keys: who may put bundles on the robots",
     "up": "start a fleet's ROS 2 nodes",
+    "view": "watch a scenario, policy, run, recording or running fleet in the browser",
     "replay": "a recorded field test through the same bundle, tick by tick, and its report",
     "identify": "vehicles and weather of recordings, with 95 % intervals",
     "adapt": "a better bundle for the vehicles and the weather of recordings",
@@ -37,19 +39,19 @@ COMMANDS = {
     "prove": "the safety campaign: adversaries, delay, noise, loss",
     "bench": "the benchmarks",
 }
-"""Commands and what `robomarl --help` says of them."""
+"""Commands and their descriptions in `robomarl --help`."""
 
 MODULES = {"import": "import_policy"}
-"""Where a command's module is not called as the command: `import` is a word of Python."""
+"""Modules with another name than their command: `import` is a word of Python."""
 
 CLAIM_FAILED, MISUSED, STOPPED = 1, 2, 130
-"""Exit statuses; README.md has the table of what they mean for each command."""
+"""Exit statuses; README.md has the table with their meaning for each command."""
 NOBODY_READS = 128 + 13
 """Exit status where the reader of our output has gone, as in `robomarl list | head`: that of a SIGPIPE in a shell."""
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one command; returns the exit status: 0 only if it succeeded and what it claims holds."""
+    """Run one command, and return the exit status: 0 only if it succeeded and its claim holds."""
     try:
         try:
             return dispatch([*(sys.argv[1:] if argv is None else argv)])
@@ -69,7 +71,9 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def has_reader(descriptor: int) -> bool:
-    """Whether what is written to the descriptor still gets somewhere: not so once the other end of a pipe is closed."""
+    """Return True if data written to the descriptor still gets somewhere, and False once the far end of a
+    pipe is closed.
+    """
     poll = select.poll()
     poll.register(descriptor, 0)
     return not any(event & (select.POLLERR | select.POLLHUP) for _, event in poll.poll(0))
@@ -130,11 +134,11 @@ def run_command(name: str, words: list[str]) -> int:
 
 
 def status_of(figures: Mapping[str, Any] | None) -> int:
-    """Exit status of a command that came to its end with these figures.
+    """Return the exit status of a command that came to its end with these figures.
 
     Args:
-        figures: a claim is `passed` or `ok`; `interrupted` says that Ctrl-C ended the work early and what there was
-            has been saved. None, or none of these keys: the work is done.
+        figures: a claim is `passed` or `ok`; `interrupted` says that Ctrl-C ended the work early and
+            the result so far has been saved. None, or none of these keys: the work is done.
     """
     figures = figures or {}
     if figures.get("interrupted"):
@@ -143,7 +147,7 @@ def status_of(figures: Mapping[str, Any] | None) -> int:
 
 
 def take_json(words: list[str]) -> tuple[list[str], Path | None]:
-    """Split `--json FILE`, which every command takes, from the other words."""
+    """Split `--json FILE`, which every command takes, from the remaining words."""
     from robomarl.core.config import UsageError
 
     if sum(word.partition("=")[0] == "--json" for word in words) > 1:
@@ -159,7 +163,7 @@ def take_json(words: list[str]) -> tuple[list[str], Path | None]:
 
 
 def write_json(file: Path, figures: Mapping[str, Any] | None) -> None:
-    """Write the figures as one JSON object, null for what is no finite number; raises `UserError` where that fails."""
+    """Write the figures as one JSON object, null for NaN and infinity; raises `UserError` if that fails."""
     from robomarl.core.config import UserError
 
     try:
@@ -181,7 +185,7 @@ def _as_json(value: Any) -> Any:
 
 
 def usage() -> str:
-    """What `robomarl --help` prints."""
+    """Return the text that `robomarl --help` prints."""
     width = max(map(len, COMMANDS))
     lines = [f"  {name:<{width}}  {text}" for name, text in COMMANDS.items()]
     head = "usage: robomarl COMMAND [options]      (robomarl COMMAND --help says more)\n\ncommands:"

@@ -1,4 +1,4 @@
-"""What went wrong in a command, as one sentence: files, disks, memory, packages, and faults that nobody foresaw."""
+"""Failures of a command as one sentence: files, disks, memory, packages, and unforeseen faults."""
 
 import errno
 import os
@@ -36,6 +36,7 @@ EXTRAS = {
     "dataset": ("pyarrow",),
     "pettingzoo": ("pettingzoo",),
     "sb3": ("stable_baselines3",),
+    "view": ("viser", "trimesh"),
     "ros": (
         "rclpy",
         "geometry_msgs",
@@ -55,11 +56,11 @@ SHOW = "ROBOMARL_TRACEBACK"
 
 
 def told(error: Exception, name: str, words: Sequence[str]) -> str:
-    """What the user can mend, in a sentence; of a fault where the traceback is kept.
+    """Return a sentence with the fix for a user's mistake; for a fault, with the place of the traceback.
 
     Args:
-        error: what ended the command.
-        name: of the command.
+        error: exception that ended the command.
+        name: name of the command.
         words: its options, which are kept with the traceback.
     """
     if os.environ.get(SHOW):
@@ -86,7 +87,7 @@ def missing_extra(error: ModuleNotFoundError) -> str:
 
 
 def _fault(error: Exception, name: str, words: Sequence[str]) -> str:
-    """A mistake of ours, or of a library: what it was, where, and where its traceback is."""
+    """Describe a mistake of ours, or of a library: its type, its place, and the place of its traceback."""
     kind, text = type(error).__name__, printable(str(error))[:300]
     frames = traceback.extract_tb(error.__traceback__)
     ours = [f for f in frames if "robomarl" in Path(f.filename).parts] or frames
@@ -96,7 +97,7 @@ def _fault(error: Exception, name: str, words: Sequence[str]) -> str:
 
 
 def _kept(text: str, command: str) -> str:
-    """Where the traceback was written; it can be shown where no file can be."""
+    """Return the file of the traceback; if no file can be written, how to show it."""
     file = cache_dir() / "faults" / f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}.txt"
     try:
         file.parent.mkdir(parents=True, exist_ok=True)

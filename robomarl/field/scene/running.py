@@ -1,0 +1,107 @@
+"""`RunningStage`: a fleet that runs now, over ROS, as moments of a scene. It listens; goals are all that it sends."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import rclpy
+from rclpy.context import Context
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerOptions
+
+from robomarl.core.view import Goal
+from robomarl.field.scene.heard_team import HeardTeam
+from robomarl.lab.scene.scene import Moment, Scene
+from robomarl.ros import convert, topics
+from robomarl.ros.environment_check.check import check_environment
+from robomarl.ros.intake.quality import qos_of
+from robomarl.ros.io.node_base import message_class, now_s, publisher, secured
+
+NODE = "robomarl_view"
+STEP_S = 0.03
+"""Least time between two moments."""
+
+
+class RunningStage:
+    """The newest messages of a fleet."""
+
+    sets_goals = True
+
+    def __init__(self, node: Node, team: tuple[str, ...], base: str, scene: Scene, task: str) -> None:
+        """Listen to all topics of the team.
+
+        Args:
+            node: where subscriptions belong to; another thread spins it.
+            team: names of the robots, in their order.
+            base: namespace of the team.
+            scene: the scene of the fleet's scenario.
+            task: task of the scenario.
+        """
+        self.scene = replace(scene, names=team, period_s=STEP_S)
+        self._node, self._team = node, HeardTeam(team, base, task)
+        self._lock, self._begun_s, self._shown = threading.Lock(), time.monotonic(), 0
+        for name, (topic, _) in self._team.takes.items():
+            kind = message_class(topic.type)
+            node.create_subscription(kind, name, partial(self._hear, name), qos_of(topic), raw=True)
+        goal = self._team.graph.goal
+        places = team if goal in (topics.GOAL, None) else (topics.WORLD,)
+        self._goals = [publisher(node, goal, goal.of(place, base)) for place in places] if goal else []
+        self.moment = self._team.moment(0.0)
+
+    def restart(self) -> Moment:
+        """Return the newest moment: a fleet is not started again from here."""
+        return self.advance() or self.moment
+
+    def advance(self) -> Moment | None:
+        """Return the newest moment if a message has come since the last one, and not sooner than `STEP_S` after it."""
+        at_s = time.monotonic() - self._begun_s
+        with self._lock:
+            if self._team.changes == self._shown or at_s - self.moment.time_s < STEP_S:
+                return None
+            self._shown = self._team.changes
+            self.moment = self._team.moment(at_s)
+        return self.moment
+
+    def set_goal(self, robot: int, place_m: np.ndarray) -> None:
+        """Publish a goal [3] for a robot, or for the load of the team."""
+        if self._goals:
+            goal = Goal(place_m.astype(float), np.array([1.0, 0, 0, 0]))
+            self._goals[robot if len(self._goals) > 1 else 0].publish(convert.goal_from(goal, now_s(self._node)))
+
+    def _hear(self, name: str, data: bytes) -> None:
+        with self._lock:
+            self._team.take(name, data)
+
+
+@contextmanager
+def spun_node(name: str = NODE) -> Iterator[Node]:
+    """Yield a node with a ROS context of its own, which a thread spins until the block ends.
+
+    Raises:
+        UserError: ROS refuses to start, in its own words.
+    """
+    check_environment()
+    context = Context()
+    secured(lambda: rclpy.init(context=context, signal_handler_options=SignalHandlerOptions.NO))
+    node = secured(lambda: Node(name, context=context, start_parameter_services=False))
+    executor = SingleThreadedExecutor(context=context)
+    executor.add_node(node)
+
+    def spin() -> None:
+        with suppress(ExternalShutdownException):
+            executor.spin()
+
+    thread = threading.Thread(target=spin, daemon=True)
+    thread.start()
+    try:
+        yield node
+    finally:
+        executor.shutdown()
+        thread.join(2.0)
+        node.destroy_node()
+        context.try_shutdown()

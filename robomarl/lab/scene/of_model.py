@@ -1,0 +1,60 @@
+"""`staging_of_model`: teams of a `Model` as viewers show them: rigid robots, their goals and plans."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from robomarl.core.types import Array
+from robomarl.lab.scene.looks import look_of, team_colours
+from robomarl.lab.scene.scene import Moment, Part, Scene, Staging, planned
+from robomarl.lab.sim.model.scenario import TeamScenario
+from robomarl.lab.sim.model.world import TeamWorld
+
+ROOM_M = ((-3.0, -3.0, 0.0), (3.0, 3.0, 1.0))
+"""Room that is shown where a scenario has no arena."""
+Marks = Callable[[TeamScenario, TeamWorld], tuple[Part, ...]]
+"""(scenario, world of one episode) -> things of the task, world frame."""
+
+
+def no_marks(scenario: TeamScenario, world: TeamWorld) -> tuple[Part, ...]:
+    """Return nothing: the task shows robots and goals only."""
+    return ()
+
+
+def staging_of_model(scene: Callable[[TeamScenario], Scene] | None = None) -> Staging[TeamScenario, TeamWorld]:
+    """Return the staging of a `Model`'s teams; `scene` is the fixed part, by default a room of `ROOM_M`."""
+    return Staging(scene or plain_scene, moment, with_goal)
+
+
+def plain_scene(scenario: TeamScenario) -> Scene:
+    """Return a room with the robots of the scenario."""
+    count = scenario.count
+    arena = getattr(scenario, "arena", None)
+    low, high = (arena.low_m, arena.high_m) if arena else ROOM_M
+    return Scene(
+        names=tuple(f"robot_{index}" for index in range(count)),
+        colours=team_colours(count),
+        looks=(look_of(scenario.vehicle_config),) * count,
+        low_m=low,
+        high_m=high,
+        period_s=scenario.period_s,
+        flat=True,
+    )
+
+
+def moment(scenario: TeamScenario, world: TeamWorld, env: int) -> Moment:
+    """Return one episode of a batch of worlds, now."""
+    return Moment(
+        time_s=float(np.asarray(world.step)[env]) * scenario.period_s,
+        pos_m=np.asarray(world.pos_m)[env],
+        quat_wxyz=np.asarray(world.quat_wxyz)[env],
+        goal_m=np.asarray(world.goal_m)[env],
+        plan_m=planned(world.pos_m, world.said, env),
+    )
+
+
+def with_goal(scenario: TeamScenario, world: TeamWorld, robot: int, place_m: Array) -> TeamWorld:
+    """Return the world with another goal of a robot, on the floor that the robot stands on."""
+    goal = np.array(world.goal_m)
+    goal[:, robot, :2] = np.asarray(place_m)[:2]
+    return world._replace(goal_m=goal)
