@@ -13,7 +13,7 @@ permissions (9.4.1.1, 9.4.1.2).
 import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from robomarl.core.config import UserError
 from robomarl.fleet.trust.keys import keys_dir
@@ -101,7 +101,7 @@ class Keystore:
             cert_file.write_bytes(_pem(_certificate(self.folder.name, key, None)))
             _write_secret(key_file, key)
         # One of the two alone is no reason for a new authority, which no robot of the team would know.
-        made = load_pem_private_key(_content(key_file, True), None)
+        made = cast("Key", load_pem_private_key(_content(key_file, True), None))
         certificate = load_pem_x509_certificate(_content(cert_file))
         if made.public_key() != certificate.public_key():
             raise ValueError(f"{CA_CERT} is not the certificate of {CA_KEY}")

@@ -22,7 +22,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from robomarl.core.config import UserError
 from robomarl.core.hardware.fleet import Fleet, RobotConfig
@@ -148,7 +148,7 @@ class TeamSetup:
         self._update(name, seconds=self._reports[name].seconds + time.perf_counter() - start)
         return self._reports[name].ok
 
-    def _update(self, name: str, **changes: str) -> None:
+    def _update(self, name: str, **changes: Any) -> None:
         self._reports[name] = replace(self._reports[name], **changes)
 
     def _prepare(self, robot: RobotConfig) -> None:

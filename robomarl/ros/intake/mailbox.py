@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 from rclpy.callback_groups import CallbackGroup
 from rclpy.event_handler import SubscriptionEventCallbacks
@@ -84,6 +84,7 @@ class Mailbox(Generic[T]):
         self.subscription = node.create_subscription(
             kind, name, _no_callback, qos, callback_group=Polled(), event_callbacks=NO_EVENTS, raw=raw
         )
+        self._kind = (kind, raw)
         unheard_of(node).add(name, topic)
 
     @property
@@ -146,7 +147,7 @@ class Mailbox(Generic[T]):
         """The next message and its info; None where there is none."""
         handle = self.subscription.handle
         with handle:
-            return handle.take_message(self.subscription.msg_type, self.subscription.raw)
+            return cast("tuple[Message, MessageInfo] | None", handle.take_message(*self._kind))
 
     def _tally(self, info: MessageInfo) -> None:
         number, sender = info.get("publication_sequence_number"), sender_of(info)

@@ -6,7 +6,7 @@ No ROS here.
 
 import math
 from collections import deque
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 
@@ -20,13 +20,13 @@ Message = Any
 """A ROS message of any type, or a part of one: the generated classes have no common base."""
 
 
-class MessageInfo(TypedDict, total=False):
+class MessageInfo(TypedDict):
     """Information of the middleware about a message that was received; times in ns."""
 
     source_timestamp: int
     received_timestamp: int
-    publication_sequence_number: int | None
-    publisher_gid: dict[str, bytes] | None
+    publication_sequence_number: NotRequired[int | None]
+    publisher_gid: NotRequired[dict[str, bytes] | None]
 
 
 class Estimate(NamedTuple):

@@ -1,6 +1,5 @@
 """Common parts of all nodes: publishers and mailboxes from the topic table, and the life of a process."""
 
-from typing import TypeVar
 import ctypes
 import gc
 import os
@@ -9,6 +8,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import TypeVar
 
 import rclpy
 import rclpy.utilities
@@ -159,8 +159,6 @@ def die_with_parent() -> None:
     parent = os.environ.get(PARENT_ENV)
     if not parent or not sys.platform.startswith("linux"):
         return
-    ctypes.CDLL(None).prctl(T = TypeVar("T")
-N = TypeVar("N", bound=Node)
-_PR_SET_PDEATHSIG, signal.SIGTERM)
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != int(parent) and not Path("/proc", parent).exists():  # it was gone before we asked
         os.kill(os.getpid(), signal.SIGTERM)

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import IO
 
 import robomarl
@@ -86,7 +87,7 @@ class Interrupts:
         """Nothing has been pressed."""
         self.ending = self.hurry = False
         """`ending`: True if the end has begun. `hurry`: True if Ctrl-C was pressed since then."""
-        self._before: Handler = None
+        self._before: signal.Handlers | Callable[[int, FrameType | None], object] | int | None = None
 
     def begin(self) -> None:
         """Take over SIGINT."""
@@ -99,7 +100,7 @@ class Interrupts:
             signal.signal(signal.SIGINT, self._before)
             self._before = None
 
-    def _on_signal(self, number: int, frame: object) -> None:
+    def _on_signal(self, number: int, frame: FrameType | None) -> None:
         if self.ending:
             self.hurry = True
             return

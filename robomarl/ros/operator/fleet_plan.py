@@ -144,9 +144,9 @@ def _seat(fleet: Fleet, robot: RobotConfig, names: tuple[str, ...]) -> Parameter
     """Return the parameters of a robot's place: team, index, side, and parameters that its domain adds."""
     size = fleet.team_size
     side, index = divmod(robot.index, size)
-    seat = {"team": names[side * size : (side + 1) * size], "index": index, "away": bool(side)}
+    seat: Parameters = {"team": names[side * size : (side + 1) * size], "index": index, "away": bool(side)}
     content = scenario_content(fleet.scenario)
-    return seat | onboard_of(content).seat(content)
+    return seat | dict(onboard_of(content).seat(content))
 
 
 def _sim(fleet: Fleet, team: tuple[str, ...], base: str, options: PlanOptions) -> NodeSpec:

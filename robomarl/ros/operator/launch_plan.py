@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from robomarl.core.config import UserError
 from robomarl.core.hardware.fleet import load_fleet
@@ -84,7 +85,7 @@ def _options() -> list[Field]:
     return [f for f in fields(PlanOptions) if f.name not in LEFT_OUT]
 
 
-def _read(name: str, default: object, text: str) -> object:
+def _read(name: str, default: object, text: str) -> Any:
     """An argument as its option has it."""
     word = text.strip().lower()
     try:

@@ -2,9 +2,10 @@
 
 import json
 from dataclasses import dataclass, field
+from typing import Any
 
 PACKAGE = "robomarl"
-Parameters = dict[str, object]
+Parameters = dict[str, Any]
 """Parameters of a node by name; values are those of ROS: texts, numbers and lists of them."""
 
 

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
@@ -28,6 +28,7 @@ DISCOVERY_S = 1.5
 WAITS = 50
 """Messages that may wait for one look."""
 POLL_S = 0.01
+T = TypeVar("T")
 
 
 class Listener:

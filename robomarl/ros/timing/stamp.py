@@ -6,6 +6,8 @@ stamp needs all digits, so a time that is passed on goes out with the nanosecond
 
 import struct
 
+from robomarl.ros.io.messages import Message
+
 SECOND_NS = 10**9
 EARLIEST_S, LATEST_S = -(2.0**31), 2.0**31 - 1
 """Range of times that a message can hold [s]."""

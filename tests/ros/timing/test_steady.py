@@ -4,11 +4,12 @@ import time
 
 import pytest
 
+from robomarl.ros.io.messages import MessageInfo
 from robomarl.ros.timing.steady import SETTLES_S, Absence, Silence, steady_now_s
 
 
-def sent(age_s: float) -> dict[str, int]:
-    return {"source_timestamp": int((time.time() - age_s) * 1e9)}
+def sent(age_s: float) -> MessageInfo:
+    return {"source_timestamp": int((time.time() - age_s) * 1e9), "received_timestamp": 0}
 
 
 @pytest.mark.skipif(not hasattr(time, "CLOCK_BOOTTIME"), reason="Linux only")
