@@ -7,18 +7,17 @@ a circle, which is integrated exactly. An omnidirectional robot's centre takes t
 velocity, and the robot turns at the commanded rate.
 """
 
-from typing import Any
-
 from robomarl.core.filter.model.look_ahead import heading, wheel_accel
 from robomarl.core.geometry import components, namespace
-from robomarl.core.hardware.vehicle import DifferentialDrive
+from robomarl.core.hardware.vehicle import DifferentialDrive, OmniRobot
 from robomarl.core.types import Array
+from robomarl.domains.ground.lab.scenario import GroundScenario
 from robomarl.lab.sim.model import TeamWorld
 
 TINY = 1e-9
 
 
-def driven(scenario: Any, world: TeamWorld, command: Array, most_m_s: Array) -> TeamWorld:
+def driven(scenario: GroundScenario, world: TeamWorld, command: Array, most_m_s: Array) -> TeamWorld:
     """Return the robots one decision later.
 
     Args:
@@ -28,23 +27,25 @@ def driven(scenario: Any, world: TeamWorld, command: Array, most_m_s: Array) -> 
         most_m_s: [..., N] largest speed of each robot's commanded point; a robot that is faster slows
             down no faster than it can brake.
     """
-    if isinstance(scenario.vehicle_config, DifferentialDrive):
-        return _on_arc(scenario.period_s, world, *wheel_twist(scenario, world, command, most_m_s))
-    velocity, turn = plane_twist(scenario, world, command, most_m_s)
-    xp, flat, half = namespace(turn), turn * 0, scenario.period_s * turn / 2
+    vehicle, period_s = scenario.vehicle_config, scenario.period_s
+    if isinstance(vehicle, DifferentialDrive):
+        return _on_arc(period_s, world, *wheel_twist(vehicle, period_s, world, command, most_m_s))
+    velocity, turn = plane_twist(vehicle, period_s, world, command, most_m_s)
+    xp, flat, half = namespace(turn), turn * 0, period_s * turn / 2
     vel = xp.concatenate([velocity, flat[..., None]], -1)
     return world._replace(
-        pos_m=world.pos_m + scenario.period_s * vel,
+        pos_m=world.pos_m + period_s * vel,
         vel_m_s=vel,
         quat_wxyz=_turned(world.quat_wxyz, xp.cos(half), xp.sin(half)),
         omega_rad_s=xp.stack([flat, flat, turn], -1),
     )
 
 
-def wheel_twist(scenario: Any, world: TeamWorld, command: Array, most_m_s: Array) -> tuple[Array, Array]:
+def wheel_twist(
+    vehicle: DifferentialDrive, period_s: float, world: TeamWorld, command: Array, most_m_s: Array
+) -> tuple[Array, Array]:
     """Speed [m/s] and yaw rate [rad/s] of differential drives until the next decision, [..., N] each; see `driven`."""
-    xp, vehicle, period_s = namespace(world.pos_m), scenario.vehicle_config, scenario.period_s
-    drive, ahead = vehicle.drive, vehicle.drive.look_ahead_m
+    xp, drive, ahead = namespace(world.pos_m), vehicle.drive, vehicle.drive.look_ahead_m
     toward = heading(components(world.quat_wxyz), xp)
     speed = world.vel_m_s[..., 0] * toward[0] + world.vel_m_s[..., 1] * toward[1]
     turn = world.omega_rad_s[..., 2]
@@ -57,12 +58,14 @@ def wheel_twist(scenario: Any, world: TeamWorld, command: Array, most_m_s: Array
     return forward * share, turned * share
 
 
-def plane_twist(scenario: Any, world: TeamWorld, command: Array, most_m_s: Array) -> tuple[Array, Array]:
+def plane_twist(
+    vehicle: OmniRobot, period_s: float, world: TeamWorld, command: Array, most_m_s: Array
+) -> tuple[Array, Array]:
     """Velocity [..., N, 2] in the world and yaw rate [..., N] of omnidirectional robots; see `driven`."""
-    xp, vehicle = namespace(world.pos_m), scenario.vehicle_config
+    xp = namespace(world.pos_m)
     before = world.vel_m_s[..., :2]
-    velocity = before + scenario.period_s * command[..., :2]
-    braked = _size(before[..., 0], before[..., 1]) - vehicle.safety.brake_m_s2 * scenario.period_s
+    velocity = before + period_s * command[..., :2]
+    braked = _size(before[..., 0], before[..., 1]) - vehicle.safety.brake_m_s2 * period_s
     share = _share(_size(velocity[..., 0], velocity[..., 1]), xp.maximum(braked, most_m_s))
     rate = vehicle.limits.yaw_rate_rad_s
     return velocity * share[..., None], xp.clip(command[..., 3], -rate, rate)
@@ -93,7 +96,7 @@ def _turned(quat_wxyz: Array, cos: Array, sin: Array) -> Array:
     return xp.stack([w * scale, flat, flat, z * scale], -1)
 
 
-def _share(wanted: Array, most: Any) -> Array:
+def _share(wanted: Array, most: Array) -> Array:
     """Return the factor, 1 at most, that reduces a size to its limit."""
     xp = namespace(wanted)
     return xp.minimum(1.0, most / xp.maximum(wanted, TINY))

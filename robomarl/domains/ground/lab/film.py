@@ -1,7 +1,7 @@
 """An episode in pictures: the floor from above, as a film (.gif) or with the whole of every robot's way (.png)."""
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -10,6 +10,9 @@ from robomarl.domains.ground.lab.scenario import GroundScenario
 from robomarl.domains.ground.lab.tasks import task_of
 from robomarl.lab.evaluate.floor_plan import FloorPlan, write_film
 from robomarl.lab.sim.model import TeamWorld
+
+Colour = tuple[int, int, int]
+"""Red, green, blue, of 255."""
 
 PIXELS_PER_M = 160
 MARGIN_M = 0.12
@@ -89,7 +92,7 @@ def draw_floor(scenario: GroundScenario) -> FloorPlan:
     return plan
 
 
-def draw_robots(plan: FloorPlan, frame: Frame, scenario: GroundScenario, colours: list[Any]) -> None:
+def draw_robots(plan: FloorPlan, frame: Frame, scenario: GroundScenario, colours: list[Colour]) -> None:
     """Draw bodies, headings and numbers beside them; red rings where the filter acts, a square on robots that carry
     something.
     """
@@ -108,13 +111,13 @@ def draw_robots(plan: FloorPlan, frame: Frame, scenario: GroundScenario, colours
         plan.text(place + beside, str(robot), INK)
 
 
-def colours_of(scenario: GroundScenario) -> list[Any]:
+def colours_of(scenario: GroundScenario) -> list[Colour]:
     """[N] of every robot."""
     roles = [index for index, role in enumerate(scenario.team) for _ in range(role.count)]
     kinds = roles if len(set(roles)) > 1 else range(scenario.count)
     return [ROBOTS[kind % len(ROBOTS)] for kind in kinds]
 
 
-def faint(colour: tuple[int, int, int]) -> tuple[int, ...]:
+def faint(colour: Colour) -> tuple[int, ...]:
     """Return a mixture of a colour and the floor's colour."""
     return tuple((part + 2 * floor) // 3 for part, floor in zip(colour, FLOOR, strict=True))

@@ -2,16 +2,20 @@
 omnidirectional robots as bodies with a servo on their velocity in the plane. Robots collide with each other.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 
 from robomarl.core.filter.model.bodies import Obstacle
 from robomarl.core.geometry import rotate, yaw_of
-from robomarl.core.hardware.vehicle import DifferentialDrive
+from robomarl.core.hardware.vehicle import DifferentialDrive, OmniRobot
 from robomarl.core.types import Array
 from robomarl.domains.ground.lab.drive import plane_twist, wheel_twist
+from robomarl.domains.ground.lab.scenario import GroundScenario, GroundVehicle
 from robomarl.lab.sim.model import Mujoco, TeamWorld
+
+V = TypeVar("V", bound=GroundVehicle)
 
 WHEEL_M = 0.016
 """Radius [m] of a driven wheel, of a GRITSBot; the vehicle file limits the speed of the wheel's rim."""
@@ -23,16 +27,27 @@ OPTIONS = '<option integrator="implicitfast" cone="elliptic" impratio="20"/>'
 BODY = 'contype="1" conaffinity="1"'
 
 
-def robots_of(scenario: Any) -> Mujoco:
+def robots_of(scenario: GroundScenario) -> Mujoco:
     """The model of a scenario's team."""
-    drives = isinstance(scenario.vehicle_config, DifferentialDrive)
-    body, motors = (_wheeled, _wheel_motors) if drives else (_sliding, _slide_motors)
+    vehicle, period_s = scenario.vehicle_config, scenario.period_s
+    if isinstance(vehicle, DifferentialDrive):
+        return _team(scenario, vehicle, _wheeled, _wheel_motors, _Wheels(vehicle, period_s))
+    return _team(scenario, vehicle, _sliding, _slide_motors, _Slides(vehicle, period_s))
+
+
+def _team(
+    scenario: GroundScenario,
+    vehicle: V,
+    body: Callable[[V, int], str],
+    motors: Callable[[V, int], str],
+    bridge: "_Wheels | _Slides",
+) -> Mujoco:
+    """Return the model of a team, made of the text of each robot's body and motors."""
     floor = '<geom name="floor" type="plane" size="5 5 0.1" contype="2" conaffinity="2" condim="1" friction="0"/>'
-    bodies = "".join(body(scenario, i) for i in range(scenario.count))
-    actuators = "".join(motors(scenario, i) for i in range(scenario.count))
+    bodies = "".join(body(vehicle, i) for i in range(scenario.count))
+    actuators = "".join(motors(vehicle, i) for i in range(scenario.count))
     walls = "".join(map(_obstacle, scenario.arena.obstacles))
     world = f"{OPTIONS}<worldbody>{floor}{walls}{bodies}</worldbody><actuator>{actuators}</actuator>"
-    bridge = _Wheels(scenario) if drives else _Slides(scenario)
     return Mujoco(f"<mujoco>{world}</mujoco>", bridge.joints, bridge.moved, bridge.control)
 
 
@@ -49,9 +64,8 @@ def _obstacle(obstacle: Obstacle) -> str:
     return f'<geom type="capsule" fromto="{words((*start, *far))}" size="{radius:g}" {BODY}/>'
 
 
-def _wheeled(scenario: Any, i: int) -> str:
+def _wheeled(vehicle: DifferentialDrive, i: int) -> str:
     """A cylinder on four balls: two are wheels, and those in front and behind have no friction."""
-    vehicle = scenario.vehicle_config
     body, half = vehicle.body, vehicle.drive.track_m / 2
     share, ahead = body.mass_kg, body.radius_m * 0.6
     hull = (
@@ -68,21 +82,21 @@ def _wheeled(scenario: Any, i: int) -> str:
     return f'<body name="robot{i}" pos="{i} 0 {WHEEL_M}"><freejoint/>{hull}{casters}{wheels}</body>'
 
 
-def _wheel_motors(scenario: Any, i: int) -> str:
-    gain = scenario.vehicle_config.body.mass_kg * WHEEL_M**2 / SERVO_S
+def _wheel_motors(vehicle: DifferentialDrive, i: int) -> str:
+    gain = vehicle.body.mass_kg * WHEEL_M**2 / SERVO_S
     return "".join(f'<velocity joint="{side}{i}" kv="{gain}"/>' for side in ("left", "right"))
 
 
-def _sliding(scenario: Any, i: int) -> str:
-    body = scenario.vehicle_config.body
+def _sliding(vehicle: OmniRobot, i: int) -> str:
+    body = vehicle.body
     axes = (("x", "slide", "1 0 0"), ("y", "slide", "0 1 0"), ("yaw", "hinge", "0 0 1"))
     joints = "".join(f'<joint name="{name}{i}" type="{kind}" axis="{axis}"/>' for name, kind, axis in axes)
     hull = f'type="cylinder" size="{body.radius_m} {body.height_m / 2}" mass="{body.mass_kg}"'
     return f'<body pos="0 0 {body.height_m / 2 + 0.01}">{joints}<geom {hull} {BODY}/></body>'
 
 
-def _slide_motors(scenario: Any, i: int) -> str:
-    body = scenario.vehicle_config.body
+def _slide_motors(vehicle: OmniRobot, i: int) -> str:
+    body = vehicle.body
     inertia = body.mass_kg * body.radius_m**2 / 2
     gains = (("x", body.mass_kg), ("y", body.mass_kg), ("yaw", inertia))
     return "".join(f'<velocity joint="{name}{i}" kv="{3 * mass / SERVO_S}"/>' for name, mass in gains)
@@ -91,8 +105,8 @@ def _slide_motors(scenario: Any, i: int) -> str:
 class _Wheels:
     """Free bodies with two hinges each: qpos is place, attitude and the wheels' angles."""
 
-    def __init__(self, scenario: Any) -> None:
-        self._scenario, self._half_m = scenario, scenario.vehicle_config.drive.track_m / 2
+    def __init__(self, vehicle: DifferentialDrive, period_s: float) -> None:
+        self._vehicle, self._period_s, self._half_m = vehicle, period_s, vehicle.drive.track_m / 2
 
     def joints(self, world: TeamWorld) -> tuple[Array, Array]:
         place = world.pos_m + np.array([0, 0, WHEEL_M])
@@ -111,7 +125,8 @@ class _Wheels:
 
     def control(self, world: TeamWorld, command: Array) -> Array:
         own = world.own
-        return _flat(np.stack(self._rates(*wheel_twist(self._scenario, world, own.command, own.most_m_s)), -1))
+        twist = wheel_twist(self._vehicle, self._period_s, world, own.command, own.most_m_s)
+        return _flat(np.stack(self._rates(*twist), -1))
 
     def _rates(self, forward: Array, turn: Array) -> tuple[Array, Array]:
         across = turn * self._half_m
@@ -121,8 +136,8 @@ class _Wheels:
 class _Slides:
     """Bodies on two slides and a hinge: qpos is x, y and heading."""
 
-    def __init__(self, scenario: Any) -> None:
-        self._scenario = scenario
+    def __init__(self, vehicle: OmniRobot, period_s: float) -> None:
+        self._vehicle, self._period_s = vehicle, period_s
 
     def joints(self, world: TeamWorld) -> tuple[Array, Array]:
         yaw, turn = yaw_of(world.quat_wxyz)[..., None], world.omega_rad_s[..., 2:]
@@ -140,7 +155,7 @@ class _Slides:
 
     def control(self, world: TeamWorld, command: Array) -> Array:
         own = world.own
-        velocity, turn = plane_twist(self._scenario, world, own.command, own.most_m_s)
+        velocity, turn = plane_twist(self._vehicle, self._period_s, world, own.command, own.most_m_s)
         return _flat(velocity, turn[..., None])
 
 

@@ -6,15 +6,17 @@ from typing import Annotated
 
 import numpy as np
 
-from robomarl.core.config import Count, NonNegative, Positive, Range, to_dict
+from robomarl.core.config import Count, NonNegative, Positive, Range, UserError, to_dict
 from robomarl.core.features import NeighbourRule
 from robomarl.core.filter.model.bodies import Obstacle
-from robomarl.core.hardware.vehicle import Vector3
+from robomarl.core.hardware.vehicle import DifferentialDrive, OmniRobot, Vector3
 from robomarl.core.types import Array
 from robomarl.domains.ground.core.sensed import capabilities
 from robomarl.lab.sim.model import TeamScenario
 
 Point = tuple[float, float]
+GroundVehicle = DifferentialDrive | OmniRobot
+"""Vehicles that drive on the floor."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +127,14 @@ class GroundScenario(TeamScenario):
     """... or the shortest way around the obstacles, and make room for mates at them."""
     sees_plans: bool = False
     """Policies see where their mates have committed to come to rest (`mates_plan`), as their filters do."""
+
+    @cached_property
+    def vehicle_config(self) -> GroundVehicle:
+        """The vehicle file; raises `UserError` if the vehicle does not drive."""
+        vehicle = super().vehicle_config
+        if not isinstance(vehicle, GroundVehicle):
+            raise UserError(f"{self.name}.toml: vehicle = {self.vehicle!r} does not drive; name a ground vehicle.")
+        return vehicle
 
     def zone(self, name: str) -> FloorZone:
         """The zone of that name; the task has checked that it is there."""

@@ -1,10 +1,10 @@
 """`FixedGain`: the scenario's controller behind a filter with a constant gain, for comparison with a learned gain."""
 
-from typing import Any
-
 import numpy as np
 
+from robomarl.core.types import Array
 from robomarl.domains.ground.lab.model import action, law
+from robomarl.domains.ground.lab.scenario import GroundScenario
 
 
 class FixedGain:
@@ -15,7 +15,7 @@ class FixedGain:
         gains_per_s: [N]; one for all, or None: the vehicle's.
     """
 
-    def __init__(self, scenario: Any, gains_per_s: Any = None) -> None:
+    def __init__(self, scenario: GroundScenario, gains_per_s: Array | None = None) -> None:
         """Take the scenario's vehicle."""
         self.name, self.scenario_name, self.vehicle_name = "baseline", scenario.name, scenario.vehicle_config.name
         own = law(scenario)

@@ -14,6 +14,7 @@ from robomarl.core.types import Array
 from robomarl.core.view import LocalView
 from robomarl.domains.ground.lab.controllers.waypoint import acceleration, approach, driving
 from robomarl.domains.ground.lab.model import action
+from robomarl.domains.ground.lab.scenario import GroundScenario
 from robomarl.domains.ground.lab.tasks import task_of
 
 BESIDE_M = 0.25
@@ -53,7 +54,7 @@ class ScriptLaw:
 
     observation = Whole()
 
-    def __init__(self, scenario: Any) -> None:
+    def __init__(self, scenario: GroundScenario) -> None:
         """Take the scenario's task and vehicle."""
         self._scenario, self._task = scenario, task_of(scenario)
 
@@ -89,7 +90,7 @@ class ScriptedRobots:
 
     observation = Whole()
 
-    def __init__(self, scenario: Any) -> None:
+    def __init__(self, scenario: GroundScenario) -> None:
         """Take the scenario's task and vehicle."""
         self.name, self.scenario_name, self.vehicle_name = "baseline", scenario.name, scenario.vehicle_config.name
         self.action, self._scenario, self._law = action(scenario), scenario, ScriptLaw(scenario)

@@ -5,13 +5,13 @@ paths between corners are computed once; a robot determines which corners it see
 goal sees.
 """
 
-from typing import Any
-
 import numpy as np
 from scipy.sparse.csgraph import shortest_path
 
+from robomarl.core.filter.model.bodies import Obstacle
 from robomarl.core.geometry import namespace, norm
 from robomarl.core.types import Array
+from robomarl.domains.ground.lab.scenario import GroundScenario
 
 CORNER_M = 0.03
 """Distance [m] of path corners beyond the vehicle's clearance, so that its filter lets it round them."""
@@ -24,12 +24,13 @@ class Ways:
     them.
     """
 
-    def __init__(self, scenario: Any) -> None:
+    def __init__(self, scenario: GroundScenario) -> None:
         """Take the obstacles, the vehicle's radius and its clearance."""
         vehicle, arena = scenario.vehicle_config, scenario.arena
         low, high = _boxes(arena.obstacles)
         self._low, self._high = low - vehicle.body.radius_m, high + vehicle.body.radius_m
-        out = vehicle.safety.clearance_m + CORNER_M
+        # `SafetyParams` has checked that a vehicle among obstacles has a clearance.
+        out = (vehicle.safety.clearance_m or 0.0) + CORNER_M
         sides = np.stack([low - out, high + out])
         every = np.array([[sides[i, :, 0], sides[j, :, 1]] for i in (0, 1) for j in (0, 1)])
         corners = np.moveaxis(every, 1, -1).reshape(-1, 2).astype(np.float32)
@@ -64,7 +65,7 @@ class Ways:
         return xp.sqrt(square)
 
 
-def _boxes(obstacles: tuple) -> tuple[np.ndarray, np.ndarray]:
+def _boxes(obstacles: tuple[Obstacle, ...]) -> tuple[np.ndarray, np.ndarray]:
     """[B, 2] lowest and highest corners."""
     ends = np.array([(o.from_m[:2], (o.to_m or o.from_m)[:2]) for o in obstacles], np.float32).reshape(-1, 2, 2)
     out = np.array([[o.radius_m] for o in obstacles], np.float32).reshape(-1, 1)

@@ -4,8 +4,6 @@ filter sets. Array-generic.
 If a scenario lets policies set the filter's gain, this is the only part that they do not learn.
 """
 
-from typing import Any
-
 from robomarl.core.features import FEATURES
 from robomarl.core.hardware.vehicle import DifferentialDrive
 from robomarl.core.spec import ObservationField, ObservationSpec
@@ -14,6 +12,7 @@ from robomarl.domains.ground.core.features import within
 from robomarl.domains.ground.lab.controllers.room import backed_off
 from robomarl.domains.ground.lab.controllers.shortest_paths import Ways
 from robomarl.domains.ground.lab.controllers.waypoint import Driving, acceleration, approach
+from robomarl.domains.ground.lab.scenario import GroundScenario
 
 ROOM_M = 0.6
 """A robot at its goal makes room for teammates within this distance [m] ..."""
@@ -30,7 +29,7 @@ class StraightLaw:
     reads: tuple[str, ...] = ("goal_offset",)
     """Features that say where to; those of how the robot moves come after them."""
 
-    def __init__(self, scenario: Any) -> None:
+    def __init__(self, scenario: GroundScenario) -> None:
         """Take the vehicle's limits."""
         self._scenario = scenario
         self._turns = isinstance(scenario.vehicle_config, DifferentialDrive)
@@ -62,7 +61,7 @@ class AroundLaw(StraightLaw):
 
     reads = ("goal_in_plane", "place", "mates_in_plane")
 
-    def __init__(self, scenario: Any) -> None:
+    def __init__(self, scenario: GroundScenario) -> None:
         """Take the floor, too."""
         super().__init__(scenario)
         self._ways = Ways(scenario)

@@ -1,6 +1,6 @@
 """`GroundScore`: episodes counted as the published table counts them."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from robomarl.lab.evaluate.episodes import Step
 from robomarl.lab.evaluate.intervals import bootstrap, mean_of
 from robomarl.lab.evaluate.model_episodes import ModelScore
 from robomarl.lab.evaluate.score import Episodes
+from robomarl.lab.sim.model import TeamWorld
 from robomarl.lab.sim.model.obstacles import obstacle_gap
 
 
@@ -38,7 +39,7 @@ class GroundScore(ModelScore):
         kept = GroundCounts(np.where(counts.running, metric, counts.own.metric))
         return super().count(counts, step)._replace(own=kept)
 
-    def struck(self, world: Any) -> np.ndarray:
+    def struck(self, world: TeamWorld) -> np.ndarray:
         """[E, N] bool: in an obstacle."""
         x, y, z = components(world.pos_m)
         return obstacle_gap(self.scenario, (x, y, z)) < self.scenario.vehicle_config.body.radius_m
@@ -58,7 +59,7 @@ class GroundScore(ModelScore):
     def figures(self, done: Episodes) -> Figures:
         """Return the figures with the task's number."""
         name = task_of(self.scenario).metric_name
-        metric: Any = done.own.metric
+        metric = done.own.metric
         return {
             **super().figures(done),
             "metric": name,

@@ -1,7 +1,6 @@
 """The scenarios' tasks, by the names that scenario files use."""
 
-from typing import Any
-
+from robomarl.domains.ground.lab.scenario import GroundScenario
 from robomarl.domains.ground.lab.tasks.arctic_transport import ARCTIC_TRANSPORT
 from robomarl.domains.ground.lab.tasks.base import GroundTask
 from robomarl.domains.ground.lab.tasks.crowd import CROWD
@@ -28,6 +27,6 @@ TASKS: dict[str, GroundTask] = {
 }
 
 
-def task_of(scenario: Any) -> GroundTask:
+def task_of(scenario: GroundScenario) -> GroundTask:
     """The task of a scenario."""
     return TASKS[scenario.task]

@@ -8,7 +8,7 @@ that both have left together and -0.1 until both are there, shared. A role's cap
 drone, (1, 0) ice, (0, 1) water.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from robomarl.core.geometry import namespace
 from robomarl.core.types import Array
 from robomarl.core.view import LocalView
 from robomarl.domains.ground.core.sensed import FloorSensed
+from robomarl.domains.ground.lab.scenario import GroundScenario
 from robomarl.domains.ground.lab.tasks.base import (
     DONE,
     HIDDEN,
@@ -48,7 +49,7 @@ class Tiles(NamedTuple):
     """[..., 8, 12] float; row 0 is the goal."""
 
 
-def begin(scenario: Any, draws: Array) -> Beginning:
+def begin(scenario: GroundScenario, draws: Array) -> Beginning:
     """Everybody at a fixed place; the six rows between start and goal are drawn."""
     xp = namespace(draws)
     place = np.array([START_M[role.role][i] for role in scenario.team for i in range(role.count)], np.float32)
@@ -73,7 +74,7 @@ def kind_at(kind: Array, row: Array, column: Array) -> Array:
     return xp.take_along_axis(kind.reshape(*kind.shape[:-2], -1), row * COLUMNS + column, axis=-1)
 
 
-def most_m_s(scenario: Any, world: TeamWorld) -> Array:
+def most_m_s(scenario: GroundScenario, world: TeamWorld) -> Array:
     """Return the largest speed [m/s] of each robot, by the ground that it is on."""
     xp, able = namespace(world.pos_m), scenario.capability
     kind = kind_at(world.own.task.kind, *cell(world.pos_m))
@@ -83,25 +84,25 @@ def most_m_s(scenario: Any, world: TeamWorld) -> Array:
     return xp.minimum(step, scenario.vehicle_config.limits.speed_m_s).astype(world.own.most_m_s.dtype)
 
 
-def left_m(scenario: Any, world: TeamWorld) -> Array:
+def left_m(scenario: GroundScenario, world: TeamWorld) -> Array:
     """[..., N] that each has left to the goal; drones nothing."""
     xp, able = namespace(world.pos_m), scenario.capability
     return xp.where(able[:, :2].sum(-1) > 0.5, xp.maximum(GOAL_Y_M - world.pos_m[..., 1], 0.0), 0.0)
 
 
-def published(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
+def published(scenario: GroundScenario, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
     """Return the rewards of the published table."""
     left = left_m(scenario, after)
     terms = {"distance": left.sum(-1), "time": 1.0 * (left > 0).any(-1)}
     return {name: to_all(after, per_step(scenario, value)) for name, value in terms.items()}
 
 
-def shaping(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
+def shaping(scenario: GroundScenario, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
     """Progress of each robot."""
     return {"progress": (left_m(scenario, before) - left_m(scenario, after)) / scenario.period_s}
 
 
-def sensed(scenario: Any, world: TeamWorld) -> FloorSensed:
+def sensed(scenario: GroundScenario, world: TeamWorld) -> FloorSensed:
     """Return the nine tiles about each drone; plain floor is of kind 4, and places off the floor are of kind 0."""
     xp = namespace(world.pos_m)
     drones = [i for i, able in enumerate(scenario.capability) if able[:2].sum() < 0.5][:2]
@@ -114,7 +115,7 @@ def sensed(scenario: Any, world: TeamWorld) -> FloorSensed:
     return told(scenario, world, rows(place, xp.where(on, xp.where(kind == PLAIN, 4.0, kind), 0.0).astype(place.dtype)))
 
 
-def target(scenario: Any, view: LocalView) -> Array:
+def target(scenario: GroundScenario, view: LocalView) -> Array:
     """Straight to the goal; drones stay."""
     seen, own = view.sensed, view.own.pos_m[..., :2]
     assert isinstance(seen, FloorSensed)
@@ -122,7 +123,7 @@ def target(scenario: Any, view: LocalView) -> Array:
     return np.where((seen.capability[..., :2].sum(-1) > 0.5)[..., None], goal, own)
 
 
-def marks(scenario: Any, world: TeamWorld) -> list[Mark]:
+def marks(scenario: GroundScenario, world: TeamWorld) -> list[Mark]:
     """The tiles."""
     half, kind = (TILE_M / 2, TILE_M / 2), world.own.task.kind.astype(int)
     corner = np.array([LEFT_M + TILE_M / 2, TOP_M - TILE_M / 2])

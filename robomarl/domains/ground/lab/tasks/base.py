@@ -10,12 +10,17 @@ from robomarl.core.geometry import namespace, norm, quat_from_yaw
 from robomarl.core.types import Array
 from robomarl.core.view import LocalView, NothingSensed
 from robomarl.domains.ground.core.sensed import FloorSensed
+from robomarl.domains.ground.lab.scenario import GroundScenario
 from robomarl.lab.sim.model import TeamWorld, placed
 
 HIDDEN, OPEN, DONE = (225, 225, 222), (255, 190, 110), (165, 214, 180)
 """Colours of things that robots do not know yet, that are to be done, and that are done."""
 SCATTER_M = 1e-3
 """Scatter [m] of places about their cells."""
+
+
+TaskState = Any
+"""State of a task: a NamedTuple of arrays [..., ...], or (). Each task has a class of its own."""
 
 
 class GroundOwn(NamedTuple):
@@ -25,8 +30,8 @@ class GroundOwn(NamedTuple):
     """[..., N, 4] of the last decision: it is in force until the next one."""
     most_m_s: Array
     """[..., N] largest speed of each robot's commanded point."""
-    task: Any
-    """State of the task, a NamedTuple of arrays [..., ...], or ()."""
+    task: TaskState
+    """State of the task."""
 
 
 class Mark(NamedTuple):
@@ -51,37 +56,38 @@ class Beginning(NamedTuple):
     """[..., N]"""
     goal_m: Array
     """[..., N, 2]; where a task has none, the robots' own places."""
-    task: Any = ()
+    task: TaskState = ()
+    """State of the task."""
 
 
 @dataclass(frozen=True)
 class GroundTask:
     """One task of ground robots. `scenario` is a `GroundScenario`."""
 
-    begin: Callable[[Any, Array], Beginning]
+    begin: Callable[[GroundScenario, Array], Beginning]
     """(scenario, uniform draws [..., M]) -> the start."""
     features: tuple[str, ...]
     """Names of the features that a policy observes."""
-    published: Callable[[Any, TeamWorld, TeamWorld], dict[str, Array]]
+    published: Callable[[GroundScenario, TeamWorld, TeamWorld], dict[str, Array]]
     """(scenario, before, after) -> the rewards of the published table, [..., N] per second."""
-    shaping: Callable[[Any, TeamWorld, TeamWorld], dict[str, Array]]
+    shaping: Callable[[GroundScenario, TeamWorld, TeamWorld], dict[str, Array]]
     """(scenario, before, after) -> rewards that only training has, [..., N] per second."""
     weights: dict[str, float]
     """Weights of all those terms; the published ones have the table's weights."""
-    succeeded: Callable[[Any, TeamWorld], Array]
+    succeeded: Callable[[GroundScenario, TeamWorld], Array]
     """[...] bool."""
-    metric: Callable[[Any, TeamWorld], Array]
+    metric: Callable[[GroundScenario, TeamWorld], Array]
     """[...] the number that the table has besides, at the end of an episode."""
     metric_name: str
-    target: Callable[[Any, LocalView], Array]
+    target: Callable[[GroundScenario, LocalView], Array]
     """(scenario, view) -> [..., 2] where the scripted baseline drives to now."""
-    update: Callable[[Any, TeamWorld, Array], Any] = lambda scenario, world, draws: world.own.task
+    update: Callable[[GroundScenario, TeamWorld, Array], TaskState] = lambda scenario, world, draws: world.own.task
     """(scenario, world, draws [..., M]) -> `GroundOwn.task` after a decision that began in this world."""
-    most_m_s: Callable[[Any, TeamWorld], Array] = lambda scenario, world: world.own.most_m_s
+    most_m_s: Callable[[GroundScenario, TeamWorld], Array] = lambda scenario, world: world.own.most_m_s
     """(scenario, world) -> [..., N] largest speeds of the robots."""
-    sensed: Callable[[Any, TeamWorld], tuple] = lambda scenario, world: NothingSensed()
+    sensed: Callable[[GroundScenario, TeamWorld], tuple] = lambda scenario, world: NothingSensed()
     """(scenario, world) -> further data that robots receive; see `told`."""
-    marks: Callable[[Any, TeamWorld], list[Mark]] = lambda scenario, world: []
+    marks: Callable[[GroundScenario, TeamWorld], list[Mark]] = lambda scenario, world: []
     """(scenario, world of one episode) -> further marks in a film."""
     roles: tuple[str, ...] = ()
     """That the team has to have; none where all robots are alike."""
@@ -89,11 +95,11 @@ class GroundTask:
     """That the floor has to have."""
     cells: int = 1
     """Number of cells of the grid that each robot takes up at the start."""
-    check: Callable[[Any, float], None] = lambda scenario, touch_m: None
+    check: Callable[[GroundScenario, float], None] = lambda scenario, touch_m: None
     """(scenario, distance at which two robots touch) -> raises `ValueError` where they can't start so."""
 
 
-def shuffled(scenario: Any, draws: Array, count: int) -> Array:
+def shuffled(scenario: GroundScenario, draws: Array, count: int) -> Array:
     """[..., count, 2] different cells of the start's grid, drawn by [..., cells] uniform numbers; `scattered`."""
     xp, start, arena = namespace(draws), scenario.start, scenario.arena
     middle = [(arena.low_m[i] + arena.high_m[i]) / 2 for i in (0, 1)]
@@ -109,7 +115,7 @@ def scattered(draws: Array, count: int) -> Array:
     return off.reshape(*off.shape[:-1], count, 2)
 
 
-def world_of(scenario: Any, beginning: Beginning) -> TeamWorld:
+def world_of(scenario: GroundScenario, beginning: Beginning) -> TeamWorld:
     """Return the world at the start: all robots at rest, none commanded."""
     xp, zero = namespace(beginning.place_m), beginning.place_m[..., :1] * 0
     place, goal = (xp.concatenate([part, zero], -1) for part in (beginning.place_m, beginning.goal_m))
@@ -118,17 +124,17 @@ def world_of(scenario: Any, beginning: Beginning) -> TeamWorld:
     return placed(place, goal, own)._replace(quat_wxyz=quat_from_yaw(beginning.yaw_rad))
 
 
-def per_step(scenario: Any, value: Array) -> Array:
+def per_step(scenario: GroundScenario, value: Array) -> Array:
     """Return the value per second of a reward "per step" of the published table."""
     return value / scenario.reward_step_s
 
 
-def once(scenario: Any, value: Array) -> Array:
+def once(scenario: GroundScenario, value: Array) -> Array:
     """Return the value per second, over one decision, of a reward that is given once in that decision."""
     return value / scenario.period_s
 
 
-def told(scenario: Any, world: TeamWorld, things: Array, carries: Array | None = None) -> FloorSensed:
+def told(scenario: GroundScenario, world: TeamWorld, things: Array, carries: Array | None = None) -> FloorSensed:
     """Return the sensor data of all robots: their own capability and load [..., N], and things [..., M, 3] that all
     receive.
     """

@@ -1,18 +1,18 @@
 """`crowd`: `navigation` for teams of any size. Where many cross, some press on each other: at times all make room."""
 
 import dataclasses
-from typing import Any
 
 from robomarl.core.geometry import namespace
 from robomarl.core.types import Array
 from robomarl.core.view import LocalView
 from robomarl.domains.ground.core.features import is_room_for_all
 from robomarl.domains.ground.lab.controllers.room import kept_off
+from robomarl.domains.ground.lab.scenario import GroundScenario
 from robomarl.domains.ground.lab.tasks.navigation import NAVIGATION, ROOM_M
 from robomarl.domains.ground.lab.tasks.navigation import target as own_target
 
 
-def target(scenario: Any, view: LocalView) -> Array:
+def target(scenario: GroundScenario, view: LocalView) -> Array:
     """That of `navigation`; while all make room, away from mates that are near, wherever the goal is."""
     own, xp = view.own.pos_m[..., :2], namespace(view.own.pos_m)
     off = kept_off(view.heard.pos_m[..., :2] - own[..., None, :], view.heard.mask, ROOM_M)

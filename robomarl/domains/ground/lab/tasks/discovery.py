@@ -6,7 +6,7 @@ shared. A role's capability: radius of sensing and of tagging [m]. Robots receiv
 landmark once it has been sensed, and here that it is tagged.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from robomarl.core.types import Array
 from robomarl.core.view import LocalView
 from robomarl.domains.ground.core.features import open_first
 from robomarl.domains.ground.core.sensed import THINGS, FloorSensed
+from robomarl.domains.ground.lab.scenario import GroundScenario
 from robomarl.domains.ground.lab.tasks.base import (
     DONE,
     HIDDEN,
@@ -58,7 +59,7 @@ class Landmarks(NamedTuple):
     """[..., 6] 0 or 1."""
 
 
-def begin(scenario: Any, draws: Array) -> Beginning:
+def begin(scenario: GroundScenario, draws: Array) -> Beginning:
     """Robots in the grid, landmarks in a grid of their own over the whole arena."""
     size, count = scenario.start.size, scenario.count
     place, xp = shuffled(scenario, draws, count), namespace(draws)
@@ -72,7 +73,7 @@ def begin(scenario: Any, draws: Array) -> Beginning:
     return Beginning(place, heading, place, Landmarks(cells, none, none))
 
 
-def update(scenario: Any, world: TeamWorld, draws: Array) -> Landmarks:
+def update(scenario: GroundScenario, world: TeamWorld, draws: Array) -> Landmarks:
     """Mark the landmarks that are within the radius of a robot that can sense or tag."""
     xp, now, far = namespace(world.pos_m), world.own.task, distances(world, world.own.task.place_m)
     seen, tagged = ((far < scenario.capability[:, i : i + 1]).any(-2) for i in (0, 1))
@@ -87,7 +88,7 @@ def done(world: TeamWorld) -> Array:
     return (world.own.task.tagged > 0.5).all(-1)
 
 
-def published(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
+def published(scenario: GroundScenario, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
     """Return the rewards of the published table."""
     old, new = before.own.task, after.own.task
     sense, tag = ((b - a).sum(-1) for a, b in ((old.sensed, new.sensed), (old.tagged, new.tagged)))
@@ -95,7 +96,7 @@ def published(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, A
     return {name: to_all(after, value) for name, value in terms.items()}
 
 
-def shaping(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
+def shaping(scenario: GroundScenario, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
     """Progress of tagging robots towards the nearest landmark that is sensed and not tagged."""
     task, xp = before.own.task, namespace(before.pos_m)
     open_now = ((task.sensed > 0.5) & (task.tagged < 0.5))[..., None, :]
@@ -107,14 +108,14 @@ def shaping(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Arr
     return {"progress": xp.where(open_now.any(-1) & (scenario.capability[:, 1] > 0), closer, 0.0)}
 
 
-def sensed(scenario: Any, world: TeamWorld) -> FloorSensed:
+def sensed(scenario: GroundScenario, world: TeamWorld) -> FloorSensed:
     """Return the known landmarks: kind 1 sensed, 2 tagged; all remaining ones stay hidden."""
     task, xp = world.own.task, namespace(world.pos_m)
     known = task.sensed * (1 + task.tagged)
     return told(scenario, world, rows(xp.where(known[..., None] > 0, task.place_m, 0.0), known))
 
 
-def target(scenario: Any, view: LocalView) -> Array:
+def target(scenario: GroundScenario, view: LocalView) -> Array:
     """Sensing robots sweep a half each; tagging robots take the nearest open landmark, or wait."""
     seen = view.sensed
     assert isinstance(seen, FloorSensed)
@@ -125,14 +126,14 @@ def target(scenario: Any, view: LocalView) -> Array:
     return np.where((seen.capability[..., 1] > 0)[..., None], tag, _swept(scenario, view, side))
 
 
-def _swept(scenario: Any, view: LocalView, side: Array) -> Array:
+def _swept(scenario: GroundScenario, view: LocalView, side: Array) -> Array:
     """[..., 2] the end of its half that a sensing robot drives to now."""
     sweep = np.floor((view.time_s + SWEEP_S - FIRST_S) / SWEEP_S)
     low, high = scenario.arena.low_m[0] + EDGE_M, scenario.arena.high_m[0] - EDGE_M
     return np.stack([np.where(sweep % 2 == 0, low, high), side * LANE_M], -1)
 
 
-def marks(scenario: Any, world: TeamWorld) -> list[Mark]:
+def marks(scenario: GroundScenario, world: TeamWorld) -> list[Mark]:
     """All landmarks, the hidden ones too."""
     task = world.own.task
     known = (task.sensed * (1 + task.tagged)).astype(int)

@@ -7,7 +7,7 @@ order that is drawn. The published -0.01 per step is multiplied by 0 in the publ
 is none in the table, nor here. A role's capability: its level.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from robomarl.core.geometry import namespace, norm
 from robomarl.core.types import Array
 from robomarl.core.view import LocalView
 from robomarl.domains.ground.core.sensed import THINGS, FloorSensed
+from robomarl.domains.ground.lab.scenario import GroundScenario
 from robomarl.domains.ground.lab.tasks.base import (
     HIDDEN,
     OPEN,
@@ -48,7 +49,7 @@ class Resources(NamedTuple):
     """[..., 2] levels that it takes; 0 once it is gone."""
 
 
-def begin(scenario: Any, draws: Array) -> Beginning:
+def begin(scenario: GroundScenario, draws: Array) -> Beginning:
     """Place robots and resources in cells of their own; which resource takes which robots is drawn."""
     size, count, xp = scenario.start.size, scenario.count, namespace(draws)
     cells = shuffled(scenario, draws, count + COUNT)
@@ -61,7 +62,7 @@ def begin(scenario: Any, draws: Array) -> Beginning:
     return Beginning(place, heading, place, Resources(cells[..., count:, :], level))
 
 
-def update(scenario: Any, world: TeamWorld, draws: Array) -> Resources:
+def update(scenario: GroundScenario, world: TeamWorld, draws: Array) -> Resources:
     """Take the resources that enough robots stand around."""
     now, xp = world.own.task, namespace(world.pos_m)
     near = distances(world, now.place_m) < REACH_M
@@ -69,13 +70,13 @@ def update(scenario: Any, world: TeamWorld, draws: Array) -> Resources:
     return now._replace(level=xp.where(together >= now.level, 0.0, now.level).astype(now.level.dtype))
 
 
-def published(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
+def published(scenario: GroundScenario, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
     """Return the rewards of the published table."""
     taken = (before.own.task.level - after.own.task.level).sum(-1)
     return {"taken": to_all(after, once(scenario, taken))}
 
 
-def shaping(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
+def shaping(scenario: GroundScenario, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
     """Progress towards the first resource that is left."""
     task, xp = before.own.task, namespace(before.pos_m)
 
@@ -87,14 +88,14 @@ def shaping(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Arr
     return {"progress": xp.where(some, (away(before) - away(after)) / scenario.period_s, 0.0)}
 
 
-def sensed(scenario: Any, world: TeamWorld) -> FloorSensed:
+def sensed(scenario: GroundScenario, world: TeamWorld) -> FloorSensed:
     """Both resources; the first that is left comes first."""
     task, xp = world.own.task, namespace(world.pos_m)
     things = rows(task.place_m, task.level)
     return told(scenario, world, xp.where(task.level[..., :1, None] > 0, things, things[..., ::-1, :]))
 
 
-def target(scenario: Any, view: LocalView) -> Array:
+def target(scenario: GroundScenario, view: LocalView) -> Array:
     """Return the targets: all robots drive to the first resource that is left, and around it.
 
     The robot nearest to the place behind the resource, on the side of the arena's edge, drives there:
@@ -120,7 +121,7 @@ def target(scenario: Any, view: LocalView) -> Array:
     return np.where(level[..., None] > 0, np.clip(place, low + EDGE_M, high - EDGE_M), own)
 
 
-def marks(scenario: Any, world: TeamWorld) -> list[Mark]:
+def marks(scenario: GroundScenario, world: TeamWorld) -> list[Mark]:
     """Resources, with the levels that they take; the circle is the reach."""
     task = world.own.task
     left = [(place, int(level)) for place, level in zip(task.place_m, task.level, strict=True) if level]

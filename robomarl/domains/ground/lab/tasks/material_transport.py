@@ -7,7 +7,7 @@ taken, 0.75 per load set down, -0.1 per step until all is unloaded, shared. Zone
 and N(15, 4). A role's capability: step of a way-point [m], capacity.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from robomarl.core.geometry import namespace
 from robomarl.core.types import Array
 from robomarl.core.view import LocalView
 from robomarl.domains.ground.core.sensed import FloorSensed
+from robomarl.domains.ground.lab.scenario import GroundScenario
 from robomarl.domains.ground.lab.tasks.base import (
     DONE,
     OPEN,
@@ -50,7 +51,7 @@ class Material(NamedTuple):
     """[..., 2] loads taken and set down so far, of the team."""
 
 
-def begin(scenario: Any, draws: Array) -> Beginning:
+def begin(scenario: GroundScenario, draws: Array) -> Beginning:
     """Robots in the grid; material of both zones, normally distributed (Box and Muller, 1958)."""
     xp, size, count = namespace(draws), scenario.start.size, scenario.count
     place = shuffled(scenario, draws, count)
@@ -61,7 +62,7 @@ def begin(scenario: Any, draws: Array) -> Beginning:
     return Beginning(place, heading, place, Material(stock, place[..., 0] * 0, stock * 0))
 
 
-def update(scenario: Any, world: TeamWorld, draws: Array) -> Material:
+def update(scenario: GroundScenario, world: TeamWorld, draws: Array) -> Material:
     """Load, then unload, where robots are."""
     xp, now, place = namespace(world.pos_m), world.own.task, world.pos_m[..., :2]
     stock, payload, taken = now.stock, now.payload, 0.0
@@ -76,7 +77,7 @@ def update(scenario: Any, world: TeamWorld, draws: Array) -> Material:
     return Material(stock, xp.where(drops, 0.0, payload).astype(now.payload.dtype), counts)
 
 
-def most_m_s(scenario: Any, world: TeamWorld) -> Array:
+def most_m_s(scenario: GroundScenario, world: TeamWorld) -> Array:
     """A role's way-point is as far away as it can be in a step."""
     speed = np.minimum(scenario.capability[:, 0] / scenario.reward_step_s, scenario.vehicle_config.limits.speed_m_s)
     return world.own.most_m_s * 0 + speed
@@ -88,21 +89,21 @@ def done(world: TeamWorld) -> Array:
     return (task.stock.sum(-1) <= 0) & (task.payload < 0.5).all(-1)
 
 
-def published(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
+def published(scenario: GroundScenario, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
     """Return the rewards of the published table."""
     new = after.own.task.counts - before.own.task.counts
     loads, drops = (to_all(after, once(scenario, new[..., i])) for i in (0, 1))
     return {"load": loads, "drop": drops, "time": to_all(after, per_step(scenario, 1.0 - done(after)))}
 
 
-def shaping(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
+def shaping(scenario: GroundScenario, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
     """Progress with load towards the dropoff, and without towards material."""
     payload = before.own.task.payload
     forward = (after.pos_m - before.pos_m)[..., 0] / scenario.period_s
     return {"progress": namespace(payload).where(payload > 0.5, -forward, forward)}
 
 
-def sensed(scenario: Any, world: TeamWorld) -> FloorSensed:
+def sensed(scenario: GroundScenario, world: TeamWorld) -> FloorSensed:
     """Return both zones, with the material left, and the own load."""
     middle = np.stack([scenario.zone(name).middle_m for name in STOCKS])
     stock = world.own.task.stock / FULL
@@ -110,7 +111,7 @@ def sensed(scenario: Any, world: TeamWorld) -> FloorSensed:
     return told(scenario, world, rows(place, stock), world.own.task.payload)
 
 
-def target(scenario: Any, view: LocalView) -> Array:
+def target(scenario: GroundScenario, view: LocalView) -> Array:
     """Return the targets: along an own lane to material, and back; a robot without work waits at the dropoff."""
     xp, seen = np, view.sensed
     assert isinstance(seen, FloorSensed)
@@ -128,7 +129,7 @@ def target(scenario: Any, view: LocalView) -> Array:
     return xp.stack([x, y], -1)
 
 
-def marks(scenario: Any, world: TeamWorld) -> list[Mark]:
+def marks(scenario: GroundScenario, world: TeamWorld) -> list[Mark]:
     """How much is left in each zone, below its name."""
     stock = zip(STOCKS, world.own.task.stock, strict=True)
     below = np.array([0.0, -0.14])

@@ -4,12 +4,11 @@ Published: goals and starts in different cells of a grid 0.5 m apart; reward -di
 and step; success where all robots are within 0.1 m of their goals.
 """
 
-from typing import Any
-
 from robomarl.core.geometry import norm
 from robomarl.core.types import Array
 from robomarl.core.view import LocalView
 from robomarl.domains.ground.lab.controllers.room import backed_off
+from robomarl.domains.ground.lab.scenario import GroundScenario
 from robomarl.domains.ground.lab.tasks.base import DONE, OPEN, Beginning, GroundTask, Mark, per_step, shuffled
 from robomarl.lab.sim.model import TeamWorld
 
@@ -21,7 +20,7 @@ only a teammate that wants past comes this near.
 """
 
 
-def begin(scenario: Any, draws: Array) -> Beginning:
+def begin(scenario: GroundScenario, draws: Array) -> Beginning:
     """Robots and goals in cells of their own."""
     count, size = scenario.count, scenario.start.size
     cells = shuffled(scenario, draws, 2 * count)
@@ -34,23 +33,23 @@ def away_m(world: TeamWorld) -> Array:
     return norm((world.goal_m - world.pos_m)[..., :2])
 
 
-def published(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
+def published(scenario: GroundScenario, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
     """Return the rewards of the published table."""
     return {"distance": per_step(scenario, -away_m(after))}
 
 
-def shaping(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
+def shaping(scenario: GroundScenario, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
     """Progress, and being there."""
     progress = (away_m(before) - away_m(after)) / scenario.period_s
     return {"progress": progress, "near": 1 / (1 + (away_m(after) / NEAR_M) ** 2)}
 
 
-def arrived(scenario: Any, world: TeamWorld) -> Array:
+def arrived(scenario: GroundScenario, world: TeamWorld) -> Array:
     """[..., N] bool: at the goal."""
     return away_m(world) < scenario.goal_radius_m
 
 
-def target(scenario: Any, view: LocalView) -> Array:
+def target(scenario: GroundScenario, view: LocalView) -> Array:
     """Return the goals; a robot at its goal backs off from teammates that come near: they want past, and goals
     beside each other are a wall to them.
     """
@@ -58,7 +57,7 @@ def target(scenario: Any, view: LocalView) -> Array:
     return goal + backed_off(goal - own, view.heard.pos_m[..., :2] - own[..., None, :], view.heard.mask, ROOM_M)
 
 
-def marks(scenario: Any, world: TeamWorld) -> list[Mark]:
+def marks(scenario: GroundScenario, world: TeamWorld) -> list[Mark]:
     """The goals, with the numbers of their robots, and those too at which they are."""
     half = (scenario.goal_radius_m, scenario.goal_radius_m)
     there = arrived(scenario, world)

@@ -6,12 +6,11 @@ across. Which robot starts where is drawn. After Gao, Yang, Prorok (MRS 2023, ar
 where gains are learned because fixed ones fail.
 """
 
-from typing import Any
-
 import numpy as np
 
 from robomarl.core.geometry import namespace
 from robomarl.core.types import Array
+from robomarl.domains.ground.lab.scenario import GroundScenario
 from robomarl.domains.ground.lab.tasks.base import Beginning, GroundTask, per_step
 from robomarl.domains.ground.lab.tasks.navigation import arrived, away_m, target
 from robomarl.lab.sim.model import TeamWorld
@@ -22,7 +21,7 @@ SHARE = 0.6
 """Fraction of a place's length in its zone over which starts are drawn; the rest is between neighbours."""
 
 
-def slots(scenario: Any) -> tuple[np.ndarray, np.ndarray]:
+def slots(scenario: GroundScenario) -> tuple[np.ndarray, np.ndarray]:
     """[N, 2] middles of the places in the zones, and [N, 2] how far starts are off at most.
 
     Robots of one zone are beside each other along its longer side.
@@ -39,7 +38,7 @@ def slots(scenario: Any) -> tuple[np.ndarray, np.ndarray]:
     return np.array(middles, np.float32), np.array(halves, np.float32)
 
 
-def check(scenario: Any, touch_m: float) -> None:
+def check(scenario: GroundScenario, touch_m: float) -> None:
     """Raises `ValueError` where zones are not pairs across the middle of the floor, or too small for the team."""
     zones, arena = scenario.zones, scenario.arena
     if not zones or len(zones) % 2:
@@ -61,7 +60,7 @@ def check(scenario: Any, touch_m: float) -> None:
             )
 
 
-def begin(scenario: Any, draws: Array) -> Beginning:
+def begin(scenario: GroundScenario, draws: Array) -> Beginning:
     """Robots in places of zones, turned towards their goals."""
     xp, count, arena = namespace(draws), scenario.count, scenario.arena
     middles, halves = (xp.asarray(part) for part in slots(scenario))
@@ -74,12 +73,12 @@ def begin(scenario: Any, draws: Array) -> Beginning:
     return Beginning(place, xp.arctan2(way[..., 1], way[..., 0]), goal)
 
 
-def published(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
+def published(scenario: GroundScenario, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
     """Distance to the goals, as of `navigation`."""
     return {"distance": per_step(scenario, -away_m(after))}
 
 
-def shaping(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
+def shaping(scenario: GroundScenario, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
     """Return progress and nearness of the whole team, so that a robot that gives way is rewarded for those that go."""
     progress = (away_m(before) - away_m(after)) / scenario.period_s
     near = 1 / (1 + (away_m(after) / NEAR_M) ** 2)

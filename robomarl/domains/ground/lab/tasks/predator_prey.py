@@ -5,7 +5,7 @@ four distances up to 0.3 m, that is farthest from the nearest robot; reward 10 f
 ends with a robot within 0.2 m, shared.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from robomarl.core.geometry import namespace, norm
 from robomarl.core.types import Array
 from robomarl.core.view import LocalView
 from robomarl.domains.ground.core.sensed import FloorSensed
+from robomarl.domains.ground.lab.scenario import GroundScenario
 from robomarl.domains.ground.lab.tasks.base import (
     HIDDEN,
     OPEN,
@@ -51,7 +52,7 @@ class Prey(NamedTuple):
     """[...] so far."""
 
 
-def begin(scenario: Any, draws: Array) -> Beginning:
+def begin(scenario: GroundScenario, draws: Array) -> Beginning:
     """Robots and prey in cells of their own."""
     size, count = scenario.start.size, scenario.count
     cells = shuffled(scenario, draws, count + 1)
@@ -67,7 +68,7 @@ def jumps() -> np.ndarray:
     return way.reshape(-1, 2).astype(np.float32)
 
 
-def update(scenario: Any, world: TeamWorld, draws: Array) -> Prey:
+def update(scenario: GroundScenario, world: TeamWorld, draws: Array) -> Prey:
     """Update the prey at the end of each published step: tagged or not, and away."""
     now, xp, arena = world.own.task, namespace(world.pos_m), scenario.arena
     every = round(scenario.reward_step_s * scenario.rates.policy_hz)
@@ -82,24 +83,24 @@ def update(scenario: Any, world: TeamWorld, draws: Array) -> Prey:
     return Prey(place, now.tags + (due & tagged).astype(now.tags.dtype))
 
 
-def published(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
+def published(scenario: GroundScenario, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
     """Return the rewards of the published table."""
     return {"tag": to_all(after, once(scenario, after.own.task.tags - before.own.task.tags))}
 
 
-def shaping(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
+def shaping(scenario: GroundScenario, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
     """Progress towards where the prey is."""
     place = before.own.task.place_m
     return {"progress": (distances(before, place) - distances(after, place))[..., 0] / scenario.period_s}
 
 
-def sensed(scenario: Any, world: TeamWorld) -> FloorSensed:
+def sensed(scenario: GroundScenario, world: TeamWorld) -> FloorSensed:
     """The prey."""
     task = world.own.task
     return told(scenario, world, rows(task.place_m, task.place_m[..., 0] * 0 + 1))
 
 
-def target(scenario: Any, view: LocalView) -> Array:
+def target(scenario: GroundScenario, view: LocalView) -> Array:
     """A cage about the corner that the prey is in: one robot along each wall and one between them, ever nearer."""
     seen, arena = view.sensed, scenario.arena
     assert isinstance(seen, FloorSensed)
@@ -117,7 +118,7 @@ def target(scenario: Any, view: LocalView) -> Array:
     return np.clip(corner - side * way, np.array(arena.low_m[:2]) + 0.12, np.array(arena.high_m[:2]) - 0.12)
 
 
-def marks(scenario: Any, world: TeamWorld) -> list[Mark]:
+def marks(scenario: GroundScenario, world: TeamWorld) -> list[Mark]:
     """The prey, and how near robots have to be."""
     place = world.own.task.place_m[0]
     return [Mark(place, (REACH_M, REACH_M), HIDDEN), Mark(place, (0.05, 0.05), OPEN)]

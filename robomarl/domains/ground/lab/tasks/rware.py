@@ -10,7 +10,7 @@ stands for 1.98 s at any time, takes nothing from an empty cell (the published c
 shelf then), and stops before a full cell instead of refusing a way-point that leads there.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from robomarl.core.geometry import namespace, norm
 from robomarl.core.types import Array
 from robomarl.core.view import LocalView
 from robomarl.domains.ground.core.sensed import THINGS, FloorSensed
+from robomarl.domains.ground.lab.scenario import GroundScenario
 from robomarl.domains.ground.lab.tasks.base import (
     HIDDEN,
     OPEN,
@@ -75,14 +76,14 @@ class Handled(NamedTuple):
     sets: Array
 
 
-def cells_m(scenario: Any) -> np.ndarray:
+def cells_m(scenario: GroundScenario) -> np.ndarray:
     """[6, 2] their middles: two rows."""
     low, high = scenario.arena.low_m, scenario.arena.high_m
     x = np.linspace(low[0] + 0.5, high[0] - 1.0, COUNT // 2)
     return np.array([(each, y) for y in (0.25, -0.25) for each in x], np.float32)
 
 
-def begin(scenario: Any, draws: Array) -> Beginning:
+def begin(scenario: GroundScenario, draws: Array) -> Beginning:
     """Place robots in a row below, and every shelf in its cell; the requested shelves are drawn."""
     low, high, zero = scenario.arena.low_m, scenario.arena.high_m, draws[..., :1] * 0
     x = np.linspace(low[0] + 0.5, high[0] - 0.5, scenario.count, dtype=np.float32)
@@ -101,7 +102,7 @@ def _drawn(draws: Array, kept: Array, count: int) -> Array:
     return xp.argsort(order, axis=-1) < count
 
 
-def update(scenario: Any, world: TeamWorld, draws: Array) -> Shelves:
+def update(scenario: GroundScenario, world: TeamWorld, draws: Array) -> Shelves:
     """Deliver, request anew, take and set down."""
     xp, now = namespace(world.pos_m), world.own.task
     kept = (now.requested > 0.5) & ~_delivered(scenario, world)
@@ -119,14 +120,14 @@ def update(scenario: Any, world: TeamWorld, draws: Array) -> Shelves:
     )
 
 
-def _delivered(scenario: Any, world: TeamWorld) -> Array:
+def _delivered(scenario: GroundScenario, world: TeamWorld) -> Array:
     """[..., 6] bool: shelves, by number, that are requested and in the dropoff."""
     now = world.own.task
     there = scenario.zone("dropoff").holds(world.pos_m)[..., None] & (now.payload[..., None] == NUMBERS)
     return there.any(-2) & (now.requested > 0.5)
 
 
-def _standing(scenario: Any, world: TeamWorld) -> tuple[Array, Array]:
+def _standing(scenario: GroundScenario, world: TeamWorld) -> tuple[Array, Array]:
     """[..., N] for how long each robot has stood now, and bool: for a step."""
     xp = namespace(world.pos_m)
     still = norm(world.vel_m_s[..., :2]) < STILL_M_S
@@ -134,7 +135,7 @@ def _standing(scenario: Any, world: TeamWorld) -> tuple[Array, Array]:
     return stands_s, stands_s > scenario.reward_step_s - scenario.period_s / 2
 
 
-def _handled(scenario: Any, world: TeamWorld, acts: Array) -> Handled:
+def _handled(scenario: GroundScenario, world: TeamWorld, acts: Array) -> Handled:
     """Return the actions of robots that act [..., N]; among several robots at one cell the first acts."""
     now, near = world.own.task, distances(world, cells_m(scenario)) < REACH_M
     able, loaded, full = near & acts[..., None], now.payload[..., None] > 0, now.cell[..., None, :] > 0
@@ -142,7 +143,7 @@ def _handled(scenario: Any, world: TeamWorld, acts: Array) -> Handled:
     return Handled(*(each & (each.cumsum(-2) == 1) for each in (takes, sets)))
 
 
-def most_m_s(scenario: Any, world: TeamWorld) -> Array:
+def most_m_s(scenario: GroundScenario, world: TeamWorld) -> Array:
     """Return the largest speeds: 0 for a robot with a shelf on its way into a full cell."""
     xp, task = namespace(world.pos_m), world.own.task
     wish = (world.vel_m_s[..., :2] + scenario.period_s * world.own.command[..., :2])[..., None, :]
@@ -165,12 +166,12 @@ def kinds(task: Shelves) -> Array:
     return (EMPTY + (task.cell > 0) + wanted).astype(task.cell.dtype)
 
 
-def published(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
+def published(scenario: GroundScenario, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
     """Return the rewards of the published table."""
     return {"deliver": to_all(after, once(scenario, after.own.task.deliveries - before.own.task.deliveries))}
 
 
-def shaping(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
+def shaping(scenario: GroundScenario, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
     """Return progress to the next place, standing there, and the right shelf taken or set down (the wrong one costs
     as much).
     """
@@ -189,13 +190,13 @@ def shaping(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Arr
     return {"progress": progress, "stand": near * slow, "right": once(scenario, right)}
 
 
-def sensed(scenario: Any, world: TeamWorld) -> FloorSensed:
+def sensed(scenario: GroundScenario, world: TeamWorld) -> FloorSensed:
     """Return the cells, and the load on each robot."""
     task = world.own.task
     return told(scenario, world, rows(task.cell[..., None] * 0 + cells_m(scenario), kinds(task)), carried(task))
 
 
-def target(scenario: Any, view: LocalView) -> Array:
+def target(scenario: GroundScenario, view: LocalView) -> Array:
     """Return the targets: to the nearest requested shelf; with it outside of the cells to the dropoff; between the
     cells to an empty one.
     """
@@ -221,7 +222,7 @@ def target(scenario: Any, view: LocalView) -> Array:
     return np.where((seen.carries > 1.5)[..., None], leave, fetch)
 
 
-def marks(scenario: Any, world: TeamWorld) -> list[Mark]:
+def marks(scenario: GroundScenario, world: TeamWorld) -> list[Mark]:
     """The cells: white where one is empty, the number of its shelf else; requested ones stand out."""
     task, half = world.own.task, (0.1, 0.1)
     fills = {EMPTY: (255, 255, 255), FULL: HIDDEN, REQUESTED: OPEN}

@@ -6,7 +6,7 @@ role's capability: (1, 0) green, (0, 1) red. Zones: green loads below on the rig
 above on the left, red vice versa.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from robomarl.core.geometry import namespace
 from robomarl.core.types import Array
 from robomarl.core.view import LocalView
 from robomarl.domains.ground.core.sensed import FloorSensed
+from robomarl.domains.ground.lab.scenario import GroundScenario
 from robomarl.domains.ground.lab.tasks.base import Beginning, GroundTask, once, shuffled, to_all, told
 from robomarl.lab.sim.model import TeamWorld
 
@@ -31,7 +32,7 @@ class Deliveries(NamedTuple):
     """[..., 2] loads and deliveries of the team so far."""
 
 
-def begin(scenario: Any, draws: Array) -> Beginning:
+def begin(scenario: GroundScenario, draws: Array) -> Beginning:
     """Robots in the grid, without load."""
     size, count = scenario.start.size, scenario.count
     place = shuffled(scenario, draws, count)
@@ -39,14 +40,14 @@ def begin(scenario: Any, draws: Array) -> Beginning:
     return Beginning(place, heading, place, Deliveries(place[..., 0] * 0, place[..., 0, :] * 0))
 
 
-def within(scenario: Any, kind: str, place_m: Array) -> Array:
+def within(scenario: GroundScenario, kind: str, place_m: Array) -> Array:
     """[..., N] bool: robots in the zone of that kind, "load" or "deliver", of their own colour."""
     xp, colour = namespace(place_m), scenario.capability[:, 0] > 0.5
     green, red = (scenario.zone(f"{name}_{kind}").holds(place_m) for name in COLOURS)
     return xp.where(colour, green, red)
 
 
-def update(scenario: Any, world: TeamWorld, draws: Array) -> Deliveries:
+def update(scenario: GroundScenario, world: TeamWorld, draws: Array) -> Deliveries:
     """Deliver, then load."""
     xp, now = namespace(world.pos_m), world.own.task
     drops = (now.payload > 0.5) & within(scenario, "deliver", world.pos_m)
@@ -56,13 +57,13 @@ def update(scenario: Any, world: TeamWorld, draws: Array) -> Deliveries:
     return Deliveries(payload, now.counts + counts)
 
 
-def published(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
+def published(scenario: GroundScenario, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
     """Return the rewards of the published table."""
     new = after.own.task.counts - before.own.task.counts
     return {name: to_all(after, once(scenario, new[..., i])) for i, name in enumerate(("load", "deliver"))}
 
 
-def shaping(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
+def shaping(scenario: GroundScenario, before: TeamWorld, after: TeamWorld) -> dict[str, Array]:
     """Progress towards the zone that is next."""
     xp, payload = namespace(before.pos_m), before.own.task.payload
     goal = xp.where((payload > 0.5)[..., None], _middles(scenario, "deliver"), _middles(scenario, "load"))
@@ -73,18 +74,18 @@ def shaping(scenario: Any, before: TeamWorld, after: TeamWorld) -> dict[str, Arr
     return {"progress": (away(before) - away(after)) / scenario.period_s}
 
 
-def _middles(scenario: Any, kind: str) -> np.ndarray:
+def _middles(scenario: GroundScenario, kind: str) -> np.ndarray:
     """[N, 2] of each robot's own zone."""
     green, red = (scenario.zone(f"{name}_{kind}").middle_m for name in COLOURS)
     return np.where(scenario.capability[:, :1] > 0.5, green, red).astype(np.float32)
 
 
-def sensed(scenario: Any, world: TeamWorld) -> FloorSensed:
+def sensed(scenario: GroundScenario, world: TeamWorld) -> FloorSensed:
     """Return the own load; the places of the zones never change."""
     return told(scenario, world, world.pos_m[..., :0, :], world.own.task.payload)
 
 
-def target(scenario: Any, view: LocalView) -> Array:
+def target(scenario: GroundScenario, view: LocalView) -> Array:
     """Return the targets: the next zone, and there a lane of the robot's own."""
     seen = view.sensed
     assert isinstance(seen, FloorSensed)
