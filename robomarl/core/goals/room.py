@@ -18,18 +18,20 @@ ROUNDING_M = 1e-3
 """Tolerance [m] of a resting distance: it is measured, and reported, to a millimetre."""
 
 
-def goal_fault(params: SafetyParams, place_m: np.ndarray) -> str:
+def goal_fault(params: SafetyParams, place_m: np.ndarray, reach_m: float = 0.0) -> str:
     """Return the reason why a robot cannot rest at a place; "" if it can.
 
     Args:
         params: parameters of the robot's filter, including arena and obstacles.
         place_m: [3] the goal, world frame [m].
+        reach_m: distance from the goal at which a robot has arrived.
     """
     if not np.isfinite(place_m).all():
         return f"{_place(place_m)} is not finite"
     if fault := box_fault(params, place_m):
         return fault
-    return _wall_fault(params, place_m) or _obstacle_fault(params, place_m)
+    fault = _wall_fault(params, place_m, reach_m) or _obstacle_fault(params, place_m, reach_m)
+    return f"{fault}; it has arrived within {reach_m:g} m" if fault and reach_m else fault
 
 
 def box_fault(params: SafetyParams, place_m: np.ndarray) -> str:
@@ -49,13 +51,13 @@ def box_fault(params: SafetyParams, place_m: np.ndarray) -> str:
     return ""
 
 
-def _wall_fault(params: SafetyParams, place_m: np.ndarray) -> str:
+def _wall_fault(params: SafetyParams, place_m: np.ndarray, reach_m: float) -> str:
     if params.arena is None:
         return ""
     sides = zip(AXES, place_m, params.arena.low_m, params.arena.high_m, _wall_margins(params), strict=True)
     for axis, value, low, high, margin in sides:
         gap = min(value - low, high - value)
-        if gap < margin - ROUNDING_M:
+        if gap + reach_m < margin - ROUNDING_M:
             return (
                 f"{_place(place_m)} is {gap:.3g} m from the arena's limit on axis {axis} ({low:g} to {high:g} m), and "
                 f"the robot rests no nearer to it than {margin:.3f} m"
@@ -83,10 +85,10 @@ def _corners(params: SafetyParams) -> tuple[Vector3, Vector3]:
     return params.arena.low_m, params.arena.high_m
 
 
-def _obstacle_fault(params: SafetyParams, place_m: np.ndarray) -> str:
+def _obstacle_fault(params: SafetyParams, place_m: np.ndarray, reach_m: float) -> str:
     for number, obstacle in enumerate(params.obstacles):
         gap, least = nearest_m(obstacle, place_m, params.planar), margins(params).obstacle_m or 0.0
-        if gap < least - ROUNDING_M:
+        if gap + reach_m < least - ROUNDING_M:
             name = f"{obstacle.name!r}" if obstacle.name else f"{number} ({obstacle.kind})"
             return (
                 f"{_place(place_m)} is {gap:.3g} m from obstacle {name}, and the robot rests no nearer to it than "

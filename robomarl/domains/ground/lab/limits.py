@@ -7,6 +7,7 @@ from operator import ge
 from robomarl.core.config import UserError
 from robomarl.core.filter.params import Arena, SafetyParams, from_vehicle
 from robomarl.core.hardware.vehicle import DifferentialDrive, OmniRobot, load_any_vehicle
+from robomarl.domains.ground.lab.goal_check import drawn_faults
 from robomarl.domains.ground.lab.scenario import GroundScenario
 from robomarl.domains.ground.lab.tasks import task_of
 from robomarl.lab.sim.radio import check_radio
@@ -40,6 +41,7 @@ def check_scenario(scenario: GroundScenario, file: str) -> None:
         task_of(scenario).check(scenario, 2 * vehicle.body.radius_m)
     except ValueError as error:
         raise UserError(f"{file}: {error}") from None
+    _check_drawn(scenario, file)
     if scenario.count > 1:
         widest = math.dist(scenario.arena.low_m[:2], scenario.arena.high_m[:2])
         check_radio(scenario.radio.range_m, widest, "in [arena]", file)
@@ -61,6 +63,17 @@ def _check_start(scenario: GroundScenario, touch_m: float) -> None:
             f"count = {scenario.count} robots need {need} cells, and the grid in the arena, {grid.shape[0]} x "
             f"{grid.shape[1]} cells {grid.spacing_m:g} m apart, has {grid.size}; lower count or start.spacing_m."
         )
+
+
+def _check_drawn(scenario: GroundScenario, file: str) -> None:
+    """Raises `UserError` where robots cannot rest at a place that the task may draw for them."""
+    if (drawn := task_of(scenario).drawn(scenario)) is None:
+        return
+    if faults := drawn_faults(drawn, scenario, filter_params(scenario, 0)):
+        more = f" ({len(faults) - 1} more like it)" if len(faults) > 1 else ""
+        error = UserError(f"{file}: {faults[0]}{more}; change [start], [arena] or [[zones]].")
+        error.figures = {"scenario": scenario.name, "passed": False, "problems": faults}
+        raise error
 
 
 def _check_team(scenario: GroundScenario) -> None:

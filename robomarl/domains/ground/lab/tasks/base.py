@@ -60,6 +60,21 @@ class Beginning(NamedTuple):
     """State of the task."""
 
 
+class DrawnPlaces(NamedTuple):
+    """Places that a task draws for robots to drive to."""
+
+    name: str
+    """Word for one of them."""
+    place_m: np.ndarray
+    """[M, 2] all of them, or the corners of the areas from which they are drawn, world frame."""
+    reach_m: float
+    """Distance at which a robot has arrived."""
+    beside: int = 1
+    """Largest number of robots that rest at neighbouring places in one row ..."""
+    spacing_m: float = np.inf
+    """... and the least distance of two such places."""
+
+
 @dataclass(frozen=True)
 class GroundTask:
     """One task of ground robots. `scenario` is a `GroundScenario`."""
@@ -95,16 +110,24 @@ class GroundTask:
     """That the floor has to have."""
     cells: int = 1
     """Number of cells of the grid that each robot takes up at the start."""
+    drawn: Callable[[GroundScenario], DrawnPlaces | None] = lambda scenario: None
+    """(scenario) -> places that are drawn for robots to drive to; None: no places are drawn."""
     check: Callable[[GroundScenario, float], None] = lambda scenario, touch_m: None
     """(scenario, distance at which two robots touch) -> raises `ValueError` where they can't start so."""
 
 
+def cells_m(scenario: GroundScenario) -> np.ndarray:
+    """[cells, 2] middles of all cells of the start's grid, world frame."""
+    arena = scenario.arena
+    middle = [(arena.low_m[i] + arena.high_m[i]) / 2 for i in (0, 1)]
+    return np.array(scenario.start.cells_m, np.float32) + np.array(middle, np.float32)
+
+
 def shuffled(scenario: GroundScenario, draws: Array, count: int) -> Array:
     """[..., count, 2] different cells of the start's grid, drawn by [..., cells] uniform numbers; `scattered`."""
-    xp, start, arena = namespace(draws), scenario.start, scenario.arena
-    middle = [(arena.low_m[i] + arena.high_m[i]) / 2 for i in (0, 1)]
-    cells = xp.asarray(np.array(start.cells_m, np.float32) + np.array(middle, np.float32))
-    return cells[xp.argsort(draws[..., : start.size], axis=-1)[..., :count]] + scattered(draws, count)
+    xp = namespace(draws)
+    cells = xp.asarray(cells_m(scenario))
+    return cells[xp.argsort(draws[..., : scenario.start.size], axis=-1)[..., :count]] + scattered(draws, count)
 
 
 def scattered(draws: Array, count: int) -> Array:

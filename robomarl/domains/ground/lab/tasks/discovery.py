@@ -21,6 +21,7 @@ from robomarl.domains.ground.lab.tasks.base import (
     HIDDEN,
     OPEN,
     Beginning,
+    DrawnPlaces,
     GroundTask,
     Mark,
     distances,
@@ -64,13 +65,23 @@ def begin(scenario: GroundScenario, draws: Array) -> Beginning:
     size, count = scenario.start.size, scenario.count
     place, xp = shuffled(scenario, draws, count), namespace(draws)
     heading = (draws[..., size : size + count] * 2 - 1) * np.pi
-    width, height, apart = LANDMARK_GRID
-    x, y = (np.arange(int(side / apart + 1e-9)) for side in (width, height))
-    grid = np.stack(np.meshgrid((x - x[-1] / 2) * apart, (y - y[-1] / 2) * apart), -1).reshape(-1, 2)
-    drawn = draws[..., size + count : size + count + len(grid)]
-    cells = xp.asarray(grid.astype(np.float32))[xp.argsort(drawn, axis=-1)[..., :COUNT]]
+    grid = _grid_m()
+    turn = draws[..., size + count : size + count + len(grid)]
+    cells = xp.asarray(grid.astype(np.float32))[xp.argsort(turn, axis=-1)[..., :COUNT]]
     none = cells[..., 0] * 0
     return Beginning(place, heading, place, Landmarks(cells, none, none))
+
+
+def _grid_m() -> np.ndarray:
+    """[cells, 2] of the landmarks."""
+    width, height, apart = LANDMARK_GRID
+    x, y = (np.arange(int(side / apart + 1e-9)) for side in (width, height))
+    return np.stack(np.meshgrid((x - x[-1] / 2) * apart, (y - y[-1] / 2) * apart), -1).reshape(-1, 2)
+
+
+def drawn(scenario: GroundScenario) -> DrawnPlaces:
+    """Return the cells of the landmarks; robots have to come within their radius."""
+    return DrawnPlaces("landmark", _grid_m(), float(scenario.capability[:, :2].max(0).min()))
 
 
 def update(scenario: GroundScenario, world: TeamWorld, draws: Array) -> Landmarks:
@@ -152,6 +163,7 @@ DISCOVERY = GroundTask(
     marks=marks,
     target=target,
     update=update,
+    drawn=drawn,
     sensed=sensed,
     roles=("sensing", "tagging"),
 )

@@ -20,8 +20,10 @@ from robomarl.domains.ground.lab.tasks.base import (
     HIDDEN,
     OPEN,
     Beginning,
+    DrawnPlaces,
     GroundTask,
     Mark,
+    cells_m,
     distances,
     once,
     rows,
@@ -141,6 +143,7 @@ FORAGING = GroundTask(
     marks=marks,
     target=target,
     update=update,
+    drawn=lambda scenario: DrawnPlaces("resource", cells_m(scenario), REACH_M),
     sensed=sensed,
     roles=("one", "two", "three"),
 )

@@ -9,7 +9,17 @@ from robomarl.core.types import Array
 from robomarl.core.view import LocalView
 from robomarl.domains.ground.lab.controllers.room import backed_off
 from robomarl.domains.ground.lab.scenario import GroundScenario
-from robomarl.domains.ground.lab.tasks.base import DONE, OPEN, Beginning, GroundTask, Mark, per_step, shuffled
+from robomarl.domains.ground.lab.tasks.base import (
+    DONE,
+    OPEN,
+    Beginning,
+    DrawnPlaces,
+    GroundTask,
+    Mark,
+    cells_m,
+    per_step,
+    shuffled,
+)
 from robomarl.lab.sim.model import TeamWorld
 
 NEAR_M = 0.1
@@ -26,6 +36,12 @@ def begin(scenario: GroundScenario, draws: Array) -> Beginning:
     cells = shuffled(scenario, draws, 2 * count)
     heading = (draws[..., size : size + count] * 2 - 1) * 3.14159
     return Beginning(cells[..., :count, :], heading, cells[..., count:, :])
+
+
+def drawn(scenario: GroundScenario) -> DrawnPlaces:
+    """Return the cells of the grid, of which every robot gets one as its goal."""
+    beside = min(scenario.count, max(scenario.start.shape))
+    return DrawnPlaces("goal", cells_m(scenario), scenario.goal_radius_m, beside, scenario.start.spacing_m)
 
 
 def away_m(world: TeamWorld) -> Array:
@@ -76,4 +92,5 @@ NAVIGATION = GroundTask(
     marks=marks,
     target=target,
     cells=2,
+    drawn=drawn,
 )

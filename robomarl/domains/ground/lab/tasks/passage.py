@@ -11,7 +11,7 @@ import numpy as np
 from robomarl.core.geometry import namespace
 from robomarl.core.types import Array
 from robomarl.domains.ground.lab.scenario import GroundScenario
-from robomarl.domains.ground.lab.tasks.base import Beginning, GroundTask, per_step
+from robomarl.domains.ground.lab.tasks.base import Beginning, DrawnPlaces, GroundTask, per_step
 from robomarl.domains.ground.lab.tasks.navigation import arrived, away_m, target
 from robomarl.lab.sim.model import TeamWorld
 
@@ -60,15 +60,33 @@ def check(scenario: GroundScenario, touch_m: float) -> None:
             )
 
 
+def drawn(scenario: GroundScenario) -> DrawnPlaces:
+    """Return the corners of the areas from which goals are drawn: those of the starts, across the middle."""
+    (middles, halves), zones = slots(scenario), scenario.zones
+    corners = np.concatenate([middles + halves * sign for sign in ((1, 1), (1, -1), (-1, 1), (-1, -1))])
+    rows = []
+    for i, zone in enumerate(zones):
+        count, side_m = len(range(i, scenario.count, len(zones))), max(np.subtract(zone.high_m, zone.low_m))
+        if count > 1:
+            rows.append(((1 - SHARE) * side_m / count, count))
+    spacing_m, beside = min(rows, default=(np.inf, 1))
+    return DrawnPlaces("goal", 2 * _middle_m(scenario) - corners, scenario.goal_radius_m, beside, float(spacing_m))
+
+
+def _middle_m(scenario: GroundScenario) -> np.ndarray:
+    """[2] middle of the floor."""
+    arena = scenario.arena
+    return np.array([(arena.low_m[i] + arena.high_m[i]) / 2 for i in (0, 1)], np.float32)
+
+
 def begin(scenario: GroundScenario, draws: Array) -> Beginning:
     """Robots in places of zones, turned towards their goals."""
-    xp, count, arena = namespace(draws), scenario.count, scenario.arena
+    xp, count = namespace(draws), scenario.count
     middles, halves = (xp.asarray(part) for part in slots(scenario))
     order = xp.argsort(draws[..., :count], axis=-1)
     spread = 2 * draws[..., count : 3 * count].reshape(*draws.shape[:-1], count, 2) - 1
     place = middles[order] + spread * halves[order]
-    centre = np.array([(arena.low_m[i] + arena.high_m[i]) / 2 for i in (0, 1)], np.float32)
-    goal = 2 * centre - place
+    goal = 2 * _middle_m(scenario) - place
     way = goal - place
     return Beginning(place, xp.arctan2(way[..., 1], way[..., 0]), goal)
 
@@ -100,5 +118,6 @@ PASSAGE = GroundTask(
     metric_name="arrived_share",
     target=target,
     cells=0,
+    drawn=drawn,
     check=check,
 )
