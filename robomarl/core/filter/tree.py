@@ -1,7 +1,7 @@
 """Views and memories leaf by leaf: their arrays as the filter takes them."""
 
-from collections.abc import Callable, Iterator
-from typing import TypeAlias, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -12,6 +12,18 @@ Tree: TypeAlias = "tuple[Tree, ...] | list[float] | np.ndarray | float"
 """A leaf, or a tuple of trees; a leaf is an array, for one robot also a list of numbers or a number."""
 Branch = TypeVar("Branch", bound=tuple[Tree, ...])
 """A tuple of trees: almost always a NamedTuple."""
+
+
+class NewTuple(Protocol):
+    """A function that makes tuples of any class."""
+
+    def __call__(self, cls: type[Branch], parts: Iterable[Array], /) -> Branch:
+        """Make one of its parts."""
+        ...
+
+
+new_tuple: NewTuple = vars(tuple)["__new__"]
+"""Makes a NamedTuple in a third of the time that a call of its class takes: every decision makes four."""
 
 
 def as_double(view: LocalView) -> LocalView:

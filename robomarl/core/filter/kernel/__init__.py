@@ -11,22 +11,23 @@ import importlib
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from robomarl.core.config import UserError
 from robomarl.core.filter.kernel.build import MODULE, source_hash
+from robomarl.core.filter.kernel.library import Ffi, Lib
 
 
 class Kernel(NamedTuple):
     """The compiled module."""
 
-    ffi: Any
+    ffi: Ffi
     """Makes pointers of buffers."""
-    lib: Any
+    lib: Lib
     """The functions of `kernel.h`."""
-    decide_plain: Callable
+    decide_plain: Callable[..., tuple[float, float, bool, int, bool] | None]
     """One decision from Python's objects, `plain.c`."""
-    give_way: Callable
+    give_way: Callable[..., tuple[float, float, float, float, float] | None]
     """The rules' decision before it, `plain_ways.c`."""
 
 

@@ -6,7 +6,10 @@ The kernel is optional: where there is no compiler, or no cffi, everything else 
 import hashlib
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from cffi import FFI
 
 MODULE = "robomarl.core.filter.kernel._kernel"
 SOURCES = (
@@ -14,6 +17,8 @@ SOURCES = (
     *("ways.c", "plain_ways.c"),
 )
 """C files of one unit, callees first: if the compiler sees the whole unit, a decision takes a fifth less time."""
+CONSTANTS = "constants.h"
+"""See `layout`."""
 HEADER, INNER = "kernel.h", ("read.h", "rows.h", "separation.h", "ways.h")
 FLAGS = ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fvisibility=hidden"]
 """Compiler flags without contraction, so that the source gives equal numbers on every processor."""
@@ -21,15 +26,15 @@ STABLE_ABI = [("Py_LIMITED_API", "0x030B0000")]
 """Macro for one binary for every Python from 3.11 on, the first with the memory of arrays in its stable interface."""
 
 
-def builder() -> Any:
+def builder() -> "FFI":
     """The `cffi.FFI` object that `setup.py` builds from; paths are relative to the repository's root."""
     from cffi import FFI
 
     folder = Path(__file__).parent
-    header = (folder / HEADER).read_text()
+    headers = [(folder / name).read_text() for name in (CONSTANTS, HEADER)]
     ffi = FFI()
-    ffi.cdef(declarations(header) + "\nstatic const char *const RM_SOURCE;")
-    here, files = "robomarl/core/filter/kernel", (HEADER, *SOURCES)
+    ffi.cdef("\n".join(map(declarations, headers)) + "\nstatic const char *const RM_SOURCE;")
+    here, files = "robomarl/core/filter/kernel", (CONSTANTS, HEADER, *SOURCES)
     code = [*(f'#include "{name}"' for name in files), f'static const char *const RM_SOURCE = "{source_hash(folder)}";']
     ffi.set_source(
         MODULE,
@@ -52,6 +57,6 @@ def declarations(header: str) -> str:
 def source_hash(folder: Path) -> str:
     """Return the hash of all C files, which tells whether a kernel was built from the sources that are there."""
     digest = hashlib.sha256()
-    for name in (HEADER, *INNER, *SOURCES):
+    for name in (CONSTANTS, HEADER, *INNER, *SOURCES):
         digest.update((folder / name).read_bytes())
     return digest.hexdigest()

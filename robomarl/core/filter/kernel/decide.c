@@ -51,7 +51,7 @@ static void add_body(const RmConstants *c, const RmKind *kind, const Predicted *
 }
 
 static void add_mates(const RmConstants *c, const Predicted *own, const Mates *m, Limits *l) {
-    const RmShape tail = {1, 0, {c->tail_m[0], c->tail_m[1], c->tail_m[2]}, {0}};
+    const RmShape tail = {.has_line = 1, .line = {c->tail_m[0], c->tail_m[1], c->tail_m[2]}};
     for (int j = 0; j < m->count; j++) {
         add_body(c, &c->mates, own, m->body + j, 0, l);
         if (!c->has_tail_mates) continue;
@@ -147,7 +147,7 @@ static void add_odds(const RmConstants *c, const double *normal, double most, Ro
 
 /* What counts where no command holds all rows: the mates where they most likely are. It lies in `to`. */
 static void at_odds(const RmConstants *c, const Predicted *own, const Mates *m, const Limits *l, Rows *to) {
-    const RmShape tail = {1, 0, {c->tail_m[0], c->tail_m[1], c->tail_m[2]}, {0}};
+    const RmShape tail = {.has_line = 1, .line = {c->tail_m[0], c->tail_m[1], c->tail_m[2]}};
     double normal[3];
     add_odds(c, l->slow, l->slow[3], to);
     for (int j = 0; j < m->count; j++) {

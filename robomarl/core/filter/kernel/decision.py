@@ -4,15 +4,18 @@ import math
 from collections.abc import Sequence
 from operator import itemgetter
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from robomarl.core.filter import kernel
+from robomarl.core.filter.kernel.layout import copied
+from robomarl.core.filter.kernel.library import Pointer
 from robomarl.core.filter.memory import FilterCarry, Reason
 from robomarl.core.filter.model.bias import Bias
 from robomarl.core.filter.model.constants import Constants
 from robomarl.core.filter.model.strangers import Strangers, strangers_in
+from robomarl.core.filter.tree import new_tuple
 from robomarl.core.types import Array, FilterResult
 from robomarl.core.view import Heard, LocalView, Own, Plan
 
@@ -26,8 +29,6 @@ _CUTS = [slice(at, at + 3) for at in range(9, 33, 3)] + [slice(_PLACE, _HEAD), _
 """Slices of the memory in the output: plan, bias, place, and the time since the bias's anchor."""
 _cut = itemgetter(*_CUTS, slice(0, 4), slice(_HEAD, None))
 """Those, the command and the queue."""
-_named = tuple.__new__
-"""Makes a named tuple of a tuple, in a third of the time: every decision makes four."""
 PLAIN = (*map(np.dtype, (float, np.float32, bool)), "dtype", LocalView, Own, Heard, Plan, FilterCarry, Bias)
 """Python objects that `plain.c` needs, after the address of the constants and before the fields of strangers."""
 
@@ -35,11 +36,11 @@ PLAIN = (*map(np.dtype, (float, np.float32, bool)), "dtype", LocalView, Own, Hea
 class Room(NamedTuple):
     """How the numbers of a robot lie in memory, by how many mates and strangers there is room for."""
 
-    sizes: Any
+    sizes: Pointer
     """`RmSizes`."""
     num_in: int
     num_out: int
-    scratch: Any
+    scratch: Pointer
     """Scratch memory of a decision."""
 
 
@@ -62,9 +63,7 @@ class KernelFilter:
             raise ValueError(f"the C kernel has no filter mode {constants.mode!r}; use backend numpy.")
         self._constants = constants
         self._ffi, self._lib, self._decide_plain, _ = kernel.load()
-        self._kept: list[Any] = []
-        self._struct = self._ffi.new("RmConstants *")
-        self._fill(self._struct, "RmConstants", constants)
+        self._struct, self._kept = copied(self._ffi, constants)
         fields = (f"strangers_{name}" for name in Strangers._fields)
         self._with = (int(self._ffi.cast("size_t", self._struct)), *PLAIN, *fields)
         self._num_out = _HEAD + 4 * queue_length
@@ -137,39 +136,12 @@ class KernelFilter:
             *(np.asarray(heard.mask), np.asarray(seen)),
         )
 
-    def _fill(self, target: Any, kind: str, source: Any) -> None:
-        """Set a struct's fields from the attributes of equal names."""
-        counts: dict[str, str] = {"num_solids": "solids", "num_stretches": "queue_speed_s"}
-        for name, field in self._ffi.typeof(kind).fields:
-            value = _value(source, counts[name] if name in counts else name)
-            if name in counts:
-                value = len(value)
-            elif name.startswith("queue_"):
-                value = self._keep(self._ffi.new("double[]", value))
-            elif name == "solids":
-                value = self._solids(value)
-            if value is not None and field.type.kind == "struct":
-                self._fill(getattr(target, name), field.type.cname, value)
-            elif value is not None:
-                setattr(target, name, value)
-
-    def _solids(self, solids: tuple) -> Any:
-        array = self._keep(self._ffi.new("RmSolid[]", max(len(solids), 1)))
-        for i, solid in enumerate(solids):
-            self._fill(array[i], "RmSolid", solid)
-        return array
-
     def _room_for(self, sizes: tuple[int, int, int, bool]) -> Room:
         if sizes not in self._rooms:
             told, lib = self._ffi.new("RmSizes *", sizes), self._lib
             scratch = self._ffi.new("double[]", lib.rm_room_size(self._struct, told))
             self._rooms[sizes] = Room(told, lib.rm_in_size(told), lib.rm_out_size(told), scratch)
         return self._rooms[sizes]
-
-    def _keep(self, pointer: Any) -> Any:
-        """Memory that C has a pointer to lives as long as the filter."""
-        self._kept.append(pointer)
-        return pointer
 
 
 def _rows(parts: tuple[Array, ...], room: Room, count: int) -> np.ndarray:
@@ -194,7 +166,7 @@ def _answer(
     slack, gap, active, reason, misfit = told
     *parts, command, queue = _cut(out)
     good, misfits = not reason, carry.bias.misfits
-    result = _named(FilterResult, (command, nominal, active, slack, good, _REASONS[reason], gap))
+    result = new_tuple(FilterResult, (command, nominal, active, slack, good, _REASONS[reason], gap))
     counts = misfits + 1 if misfit else misfits, np.int32(int(carry.ok) + 1) if good else _NONE
     return _after(parts, queue.reshape(-1, 4), *counts), result
 
@@ -202,13 +174,5 @@ def _answer(
 def _after(parts: Sequence[Array], queue: Array, misfits: Array, ok: Array) -> FilterCarry:
     """Return the memory in the output, without a copy; `parts` are in the order of `_CUTS`."""
     pos, vel, stop, estimate, doubt, anchor, made, unsure, place, since = parts
-    bias = _named(Bias, (estimate, doubt, anchor, made, unsure, since, misfits))
-    return _named(FilterCarry, (queue, _named(Plan, (pos, vel, stop)), place, bias, ok))
-
-
-def _value(source: Any, name: str) -> Any:
-    if name.startswith("has_"):
-        return getattr(source, name.removeprefix("has_")) is not None
-    if name.startswith("queue_"):
-        return getattr(source.queue, name.removeprefix("queue_"))
-    return getattr(source, name)
+    bias = new_tuple(Bias, (estimate, doubt, anchor, made, unsure, since, misfits))
+    return new_tuple(FilterCarry, (queue, new_tuple(Plan, (pos, vel, stop)), place, bias, ok))

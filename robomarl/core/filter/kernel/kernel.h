@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "constants.h"
+
 /* Values of robomarl.core.filter.memory.Reason. */
 enum { RM_OK = 0, RM_INFEASIBLE = 1, RM_STALE = 2, RM_NON_FINITE = 3, RM_SOLVER = 4, RM_MISSING = 5 };
 
@@ -17,46 +19,6 @@ int rm_project(int m, const double *rows, const double *point, double *u, double
 /* The same for `count` problems of m rows each, one after the other in memory. */
 void rm_project_many(long count, int m, const double *rows, const double *points, double *u, double *residual,
                      int *status);
-
-/* robomarl.core.filter.model.body_kinds.Shape */
-typedef struct {
-    int has_line, has_box;
-    double line[3], box[3];
-} RmShape;
-
-/* robomarl.core.filter.model.body_kinds.Kind */
-typedef struct {
-    double separation_m, squash, error_m, error_m_s, drift_m_s2, bias_m_s2[3], reach_m_s2[3], speed_m_s;
-    int yields, evade;
-    double brake_share, lost_share, max_age_s, keep, slope_per_s;
-} RmKind;
-
-/* robomarl.core.filter.model.body_kinds.Solid */
-typedef struct {
-    double place_m[3];
-    RmShape shape;
-    RmKind kind;
-    int has_tail_kind;
-    RmKind tail_kind;
-} RmSolid;
-
-/* robomarl.core.filter.model.constants.Constants, mode qp; has_X where X may be None there, queue_X is queue.X. */
-typedef struct {
-    RmKind mates, tail_mates, strangers, tail_strangers;
-    int has_tail_mates, has_strangers, has_tail_strangers, num_solids;
-    const RmSolid *solids;
-    int planar;
-    double tail_m[3], look_ahead_m, blind_m_s, brake_m_s2, gain_per_s, step_s, keep, slope_per_s, horizon_s;
-    double own_error_m, own_error_m_s, plan_reach_m, plan_reach_m_s, speed_m_s, velocity_error_m_s, accel_error_m_s2;
-    double reach_m_s2[3], bias_m_s2[3], forget_m_s2[3], sudden_keep, sudden_share, spend_per_s, spread_s, half_s, half_way_s2;
-    int next_count;
-    double floor_m_s2, loose_m_s2, clear_m_s, settle_share, hold_m[3], slow_m_s, max_own_age_s;
-    int min_mates, has_arena;
-    double arena[2][3], low[3], high[3], yaw_rate_rad_s, brake_gain_per_s, period_s;
-    int num_acting;
-    int num_stretches;
-    const double *queue_oldest, *queue_newest, *queue_speed_s, *queue_way_s2;
-} RmConstants;
 
 /* How many there are of what one robot reads, and so how its numbers lie in memory. */
 typedef struct {

@@ -16,7 +16,7 @@ void rm_predict(const RmConstants *c, const Motion *own, const Queue *queue, con
         out->unsure_m[i] = bias->doubt[i] * half, out->unsure_m_s[i] = bias->doubt[i] * t;
         out->motion.pos[i] = own->pos[i] + own->vel[i] * t + bias->estimate[i] * half;
         out->motion.vel[i] = own->vel[i] + bias->estimate[i] * t;
-        for (int k = 0; k < c->num_stretches; k++) {
+        for (int k = 0; k < c->num_queue; k++) {
             const int newest = (int)c->queue_newest[k];
             double low = asked[queue->stride * newest], high = low;
             for (int j = (int)c->queue_oldest[k]; j < newest; j++) {

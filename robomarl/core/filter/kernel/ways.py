@@ -7,6 +7,7 @@ from robomarl.core.filter.deadlock_rules import detours, meeting, roundabout
 from robomarl.core.filter.deadlock_rules.memory import WayCarry
 from robomarl.core.filter.deadlock_rules.roundabout import Roundabout
 from robomarl.core.filter.params import SafetyParams
+from robomarl.core.filter.tree import new_tuple
 from robomarl.core.types import Array
 from robomarl.core.view import Goal, Heard, LocalView, Own
 
@@ -15,7 +16,6 @@ PLAIN = (np.dtype(float), None, np.dtype(bool), "dtype", LocalView, Own, Heard, 
 """Python objects that `plain_ways.c` needs, after the address of the constants. The entry for single
 precision is None, because Python would compute in that precision.
 """
-_named = tuple.__new__
 
 
 class KernelWays:
@@ -32,17 +32,14 @@ class KernelWays:
             UserError: the kernel can't be used here.
         """
         ffi, *_, self._give_way = kernel.load()
-        self._struct = ways = ffi.new("RmWays *")
-        parts = (ways.meeting, "RmMeeting", meeting), (ways.around, "RmRoundabout", roundabout)
-        for part, kind, module in (*parts, (ways.detours, "RmDetours", detours)):
+        self._struct = ffi.new("RmWays *")
+        parts = ("meeting", "RmMeeting", meeting), ("around", "RmRoundabout", roundabout)
+        for part, kind, module in (*parts, ("detours", "RmDetours", detours)):
             for name, _ in ffi.typeof(kind).fields:
-                setattr(part, name, getattr(module, name.upper()))
-        ways.speed_m_s, ways.period_s = params.limits.speed_m_s, params.period_s
-        ways.lane_m = roundabout.lane_m(params)
-        ways.planar, ways.has_arena = params.planar, params.arena is not None
-        if params.arena:
-            ways.low_m, ways.high_m = params.arena.low_m, params.arena.high_m
-        self._with = (int(ffi.cast("size_t", ways)), *PLAIN)
+                setattr(getattr(self._struct, part), name, getattr(module, name.upper()))
+        for name, value in _numbers(params).items():
+            setattr(self._struct, name, value)
+        self._with = (int(ffi.cast("size_t", self._struct)), *PLAIN)
 
     def plain(self, carry: WayCarry, view: LocalView, nominal: np.ndarray) -> tuple[WayCarry, Array] | None:
         """One decision of one robot; None where an array is not as it lies in flight, or a number not finite."""
@@ -52,5 +49,19 @@ class KernelWays:
         if told is None:
             return None
         stuck_s, detour_s, tries, radius_m, known_s = told
-        around = _named(Roundabout, (out[size:], radius_m, known_s))
-        return _named(WayCarry, (stuck_s, detour_s, tries, carry.active, around, ())), out[:size]
+        around = new_tuple(Roundabout, (out[size:], radius_m, known_s))
+        return new_tuple(WayCarry, (stuck_s, detour_s, tries, carry.active, around, ())), out[:size]
+
+
+def _numbers(params: SafetyParams) -> dict[str, object]:
+    """Fields of `RmWays` by name."""
+    arena = params.arena
+    corners = {"low_m": arena.low_m, "high_m": arena.high_m} if arena else {}
+    return {
+        "speed_m_s": params.limits.speed_m_s,
+        "period_s": params.period_s,
+        "lane_m": roundabout.lane_m(params),
+        "planar": params.planar,
+        "has_arena": arena is not None,
+        **corners,
+    }
