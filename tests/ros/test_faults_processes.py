@@ -19,7 +19,7 @@ from robomarl.fleet.store import Store
 from robomarl.ros import topics
 from robomarl.ros.io.node_base import publisher
 from robomarl.ros.robot.state_machine import Order, State
-from tests.ros import test_faults_flight, test_freezes
+from tests.ros import test_faults_flight, test_freezes, test_recorder_lost
 from tests.ros.bundles import make_bundle
 from tests.ros.faultrig import LEFT, RIGHT, ROBOTS, ROWS, FaultRig, blind, fault
 
@@ -193,7 +193,7 @@ Ticks are those of the robot that reacts; a limit in seconds is a parameter of t
 
 
 def test_the_page_of_faults_is_what_is_tested(root: Path):
-    assert test_faults_flight.__doc__  # its rows come first
+    assert test_faults_flight.__doc__ and test_recorder_lost.__doc__  # their rows come first
     page = HEAD + "".join(f"| {' | '.join(row)} |\n" for row in ROWS) + test_freezes.page()
     path = root / "docs" / "faults.md"
     if os.environ.get("ROBOMARL_WRITE_DOCS"):

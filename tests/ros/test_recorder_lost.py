@@ -15,11 +15,17 @@ from robomarl.ros.operator.fleet_plan import plan_fleet
 from robomarl.ros.operator.launch_plan import arguments, launch_plan
 from robomarl.ros.operator.plan_options import PlanOptions
 from robomarl.ros.operator.rehearsal import bring_up
-from tests.ros.faultrig import FaultRig, write_files
+from tests.ros.faultrig import FaultRig, fault, write_files
 
 WATCH = "/monitor: recorder"
 
 
+@fault(
+    "The recorder dies or hangs",
+    "the flight goes on; `up` and launch files start it again, and it records beside its first recording",
+    "3.0 s of silence",
+    "monitor: `recorder`: `silent for ... s`, `nothing is recorded; start recorder_node`; `the recorder is there again`",
+)
 @pytest.mark.ros
 def test_the_monitor_misses_it_and_sees_it_come_back(rig: FaultRig):
     rig.wait_for_words(WATCH, "")
