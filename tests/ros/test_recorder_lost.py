@@ -24,7 +24,7 @@ WATCH = "/monitor: recorder"
     "The recorder dies or hangs",
     "the flight goes on; `up` and launch files start it again, and it records beside its first recording",
     "3.0 s of silence",
-    "monitor: `recorder`: `silent for ... s`, `nothing is recorded; start recorder_node`; `the recorder is there again`",
+    "monitor: `recorder`: `silent for ... s: nothing is recorded; start recorder_node`; `the recorder is there again`",
 )
 @pytest.mark.ros
 def test_the_monitor_misses_it_and_sees_it_come_back(rig: FaultRig):
