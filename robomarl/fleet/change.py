@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
 
 from robomarl.core.bundle.bundle import Bundle
 from robomarl.core.config import UserError
@@ -228,5 +227,5 @@ class Change:
                 robot.note(self.plan.action, self.plan.bundle_id, reason)
         self._update(name, ok=not failed and report.ok, current=state.current, previous=state.previous, reason=reason)
 
-    def _update(self, name: str, **changes: Any) -> None:
+    def _update(self, name: str, **changes: object) -> None:
         self.reports[name] = replace(self.reports[name], **changes)

@@ -10,7 +10,6 @@ import json
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from robomarl.fleet.disk import append_durably, make_folder
 from robomarl.fleet.evidence.chain import link_after
@@ -101,7 +100,7 @@ class Journal:
 def entry_of(line: bytes) -> Entry | None:
     """Return the entry of a line; None if it is torn."""
     try:
-        data: Any = json.loads(line)
+        data = json.loads(line)
         return Entry(**data)
     except (ValueError, TypeError):
         return None

@@ -10,7 +10,6 @@ import base64
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from robomarl.core.config import UserError
 from robomarl.fleet.change import Change, TeamChange
@@ -19,6 +18,7 @@ from robomarl.fleet.pointer import ID
 from robomarl.fleet.preflight import Need
 from robomarl.fleet.report import Report, Robots, each
 from robomarl.fleet.robot import Robot
+from robomarl.fleet.serve import Facts
 
 NODE = ("state", "bundle_id", "problem", "robomarl")
 """Fields of a policy node that status reports."""
@@ -38,7 +38,7 @@ def status(robots: Robots, allow_rollback: bool = False) -> list[Report]:
     return [replace(r, reason=said.get(r.name, r.reason)) for r in each(robots, _state)]
 
 
-def _state(robot: Robot) -> dict[str, Any]:
+def _state(robot: Robot) -> Facts:
     answer = robot.call("state")
     facts = {key: answer[key] for key in ("age_s", "verified", "holder", "pending")} | {"host": robot.place}
     undone = str(answer.get("undone", ""))  # robots with an older robomarl do not say
@@ -52,7 +52,7 @@ def _state(robot: Robot) -> dict[str, Any]:
 def verify(robots: Robots) -> list[Report]:
     """Let each robot check its current bundle."""
 
-    def look(robot: Robot) -> dict[str, Any]:
+    def look(robot: Robot) -> Facts:
         robot.hello()
         if (current := robot.state().current) is None:
             raise UserError("has no bundle; flash one.")
@@ -68,7 +68,7 @@ def verify(robots: Robots) -> list[Report]:
 def prune(robots: Robots) -> list[Report]:
     """Remove every bundle that is neither current nor previous from every robot."""
 
-    def look(robot: Robot) -> dict[str, Any]:
+    def look(robot: Robot) -> Facts:
         robot.hello()
         robot.lock()
         return {"bundles": robot.call("prune")["gone"]}
@@ -84,7 +84,7 @@ def log(robots: Robots, count: int = 20) -> list[Report]:
 def journals(robots: Robots, folder: Path) -> list[Report]:
     """Bring every robot's journal here, and follow its chain; see `robomarl.fleet.evidence.collect`."""
 
-    def look(robot: Robot) -> dict[str, Any]:
+    def look(robot: Robot) -> Facts:
         answer = robot.call("collect")
         old, now = (base64.b64decode(answer[key]) for key in ("old", "now"))
         facts, problem = collect(folder / f"{robot.name}.jsonl", old, now)

@@ -14,10 +14,9 @@ import signal
 import subprocess
 import tempfile
 import time
-from typing import Any
 
 from robomarl.core.config import UserError, printable
-from robomarl.fleet.serve import GREETING
+from robomarl.fleet.serve import GREETING, Facts
 
 STALL_S = 15.0
 """Time [s] after which a robot that takes or gives no byte counts as gone."""
@@ -101,7 +100,7 @@ class Pipe:
             if seen > MAX_NOISE:
                 raise BrokenLinkError(unlike)
 
-    def call(self, op: str, args: dict[str, Any], payload: bytes, within_s: float) -> dict[str, Any]:
+    def call(self, op: str, args: Facts, payload: bytes, within_s: float) -> Facts:
         """Ask, and wait for the answer.
 
         Raises:
@@ -209,7 +208,7 @@ def _ended(status: int | None) -> str:
     return "its process was ended without a word, or it lost power"
 
 
-def clean(answer: Any) -> Any:
+def clean(answer: object) -> object:
     """Return a robot's answer, without characters that would steer a terminal."""
     if isinstance(answer, str):
         return printable(answer)

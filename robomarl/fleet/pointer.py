@@ -12,7 +12,6 @@ import json
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from robomarl.core.config import UserError
 from robomarl.fleet.disk import replace_durably, sync_folder, write_durably, written
@@ -132,17 +131,19 @@ class Pointer:
             sync_folder(self._root)
 
 
-def _state(data: Any) -> InstalledBundles:
+def _state(data: object) -> InstalledBundles:
     """Return the state in the file's content; unknown keys raise, so that an unconfirmed switch can't look
     confirmed.
     """
     state = _ids(data, ("pending",))
     if state.current is None:
         raise ValueError("id is missing")
-    return replace(state, pending=_ids(data["pending"])) if "pending" in data else state
+    if not isinstance(data, dict) or "pending" not in data:
+        return state
+    return replace(state, pending=_ids(data["pending"]))
 
 
-def _ids(data: Any, further: tuple[str, ...] = ()) -> InstalledBundles:
+def _ids(data: object, further: tuple[str, ...] = ()) -> InstalledBundles:
     if not isinstance(data, dict):
         raise ValueError("no table of keys")
     wrong = [name for name in ("id", "previous") if name not in data] or [*(data.keys() - {"id", "previous", *further})]
@@ -162,7 +163,7 @@ def _check(state: InstalledBundles) -> None:
 
 
 def _content(state: InstalledBundles) -> bytes:
-    data: dict[str, Any] = {"id": state.current, "previous": state.previous}
+    data: dict[str, object] = {"id": state.current, "previous": state.previous}
     if state.pending is not None:
         data["pending"] = {"id": state.pending.current, "previous": state.pending.previous}
     return (json.dumps(data) + "\n").encode()

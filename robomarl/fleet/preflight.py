@@ -1,9 +1,9 @@
 """Conditions that must hold before anything is sent to a robot."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from robomarl import __version__
+from robomarl.fleet.serve import Facts
 
 OLDEST = {"python": (3, 11), "onnxruntime": (1, 18)}
 """Oldest versions that run our exports."""
@@ -23,7 +23,7 @@ class Need:
     """See `Fleet.max_clock_error_s`."""
 
 
-def problems(facts: dict[str, Any], need: Need) -> list[str]:
+def problems(facts: Facts, need: Need) -> list[str]:
     """Compare a robot's answer (`OperatorSession.hello`) with the requirements; return one sentence for each
     problem.
     """

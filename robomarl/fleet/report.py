@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
 
 from robomarl.core.config import UserError
 from robomarl.fleet.robot import Robot
+from robomarl.fleet.serve import Facts
 
 PING_S, PONG_S = 3.0, 6.0
 """How often robots that wait for others are told that we are still there, and how long each may take to answer [s]."""
@@ -17,7 +17,7 @@ AT_ONCE = 8
 """Number of robots that are sent a bundle, or check one, at a time: they share this machine and its radio."""
 
 Robots = Mapping[str, Robot]
-Look = Callable[[Robot], dict[str, Any]]
+Look = Callable[[Robot], Facts]
 """Asks one robot; returns fields of its `Report`."""
 
 
@@ -44,7 +44,7 @@ class Report:
     latency_p99_us: float | None = None
     bundles: tuple[str, ...] = field(default=(), compare=False)
     """Ids that are on the robot, or that prune removed."""
-    facts: dict[str, Any] = field(default_factory=dict, compare=False)
+    facts: Facts = field(default_factory=dict, compare=False)
     """Facts that status found."""
 
 
@@ -112,7 +112,7 @@ class Together:
             self.robots[name].call("ping", within_s=PONG_S)
 
 
-def _report(robot: Robot, found: dict[str, Any], seconds: float) -> Report:
+def _report(robot: Robot, found: Facts, seconds: float) -> Report:
     values = {**found, "bundles": tuple(found.get("bundles", ()))}
     try:
         state = robot.state()

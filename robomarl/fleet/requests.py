@@ -17,7 +17,6 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 from robomarl import __version__
 from robomarl.core.bundle.isolated_check import prepare_verify
@@ -28,7 +27,7 @@ from robomarl.fleet.evidence.operator_proof import SignedStatement, proven_by
 from robomarl.fleet.health.judge import health_of
 from robomarl.fleet.health.node_status import BusyError, NodeStatus, read_status
 from robomarl.fleet.journal import LEFT, SWITCHES
-from robomarl.fleet.serve import serve
+from robomarl.fleet.serve import Facts, serve
 from robomarl.fleet.store import InstalledBundles, Store
 from robomarl.fleet.trust import asked
 from robomarl.fleet.trust.policy import offer_of
@@ -53,7 +52,7 @@ class OperatorSession:
         self._sound: set[str] = set()
         self.trust_change: tuple[str, str] = ("", "")
 
-    def handle(self, op: str, args: dict[str, Any], payload: bytes = b"") -> dict[str, Any]:
+    def handle(self, op: str, args: Facts, payload: bytes = b"") -> Facts:
         """Carry out a request; the answer is plain JSON.
 
         Raises:
@@ -81,7 +80,7 @@ class OperatorSession:
             self._lock.close()
             self._is_locked, self._sound = False, set()
 
-    def hello(self, who: str) -> dict[str, Any]:
+    def hello(self, who: str) -> Facts:
         """Return facts about the robot, for preflight."""
         self._who = str(who)[:200]
         profile, wrong = self._profile()
@@ -100,7 +99,7 @@ class OperatorSession:
             "nonce": self._nonce,
         }
 
-    def prove(self, robot: str, key: str, signature: str) -> dict[str, Any]:
+    def prove(self, robot: str, key: str, signature: str) -> Facts:
         """Record the operator's key; a key that this robot does not trust proves nothing."""
         profile, wrong = self._profile()
         if profile.name and robot != profile.name:
@@ -110,7 +109,7 @@ class OperatorSession:
         self._key, self._nonce = "" if wrong else known, secrets.token_hex(16)
         return {"key": self._key}
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> Facts:
         """Return the current bundle, its age and last check, the lock holder, and the backend of the filter."""
         if not self._is_locked:
             self.store.settle()
@@ -137,7 +136,7 @@ class OperatorSession:
             with written(self.store.root):
                 self.store.settle_locked()
 
-    def add(self, id: str, files: list[list[Any]], payload: bytes) -> None:  # noqa: A002
+    def add(self, id: str, files: list[tuple[str, int]], payload: bytes) -> None:  # noqa: A002
         """Put a bundle in: names and sizes in order, their bytes behind each other."""
         self.need_lock()
         prepare_verify()
@@ -149,7 +148,7 @@ class OperatorSession:
             raise UserError(f"{self.store.root}: the bundle came with other sizes than announced; flash it again.")
         self.store.add(id, content)
 
-    def check(self, id: str, timed: bool = False, allow_rollback: bool = False) -> dict[str, Any]:  # noqa: A002
+    def check(self, id: str, timed: bool = False, allow_rollback: bool = False) -> Facts:  # noqa: A002
         """Hashes, signature, golden sequences and latency, here."""
         verdict = self.store.check(id, timed)
         if verdict.ok:
@@ -173,7 +172,7 @@ class OperatorSession:
             self.store.begin(after)
             self._note(action, before, after, "ok")
 
-    def health(self) -> dict[str, Any]:
+    def health(self) -> Facts:
         """Return the health of the robot on its current bundle, reported by its node or by a check in its place."""
         self.need_lock()
         state = self.store.state()
@@ -182,7 +181,7 @@ class OperatorSession:
         folder, switched = self.store.folder(state.current), state.pending is not None
         return asdict(health_of(self.store.root, folder, state.current, switched))
 
-    def node(self) -> dict[str, Any]:
+    def node(self) -> Facts:
         """Return the status of the robot's policy node; empty if none runs."""
         try:
             status = read_status(self.store.root)
@@ -220,24 +219,24 @@ class OperatorSession:
             with written(self.store.root):
                 self._note(action, self.store.state(), InstalledBundles(after), result)
 
-    def prune(self) -> dict[str, Any]:
+    def prune(self) -> Facts:
         """Remove every bundle that is neither current nor previous."""
         self.need_lock()
         gone, now = self.store.prune(), self.store.state()
         self.tell("prune", now.current, f"ok: {len(gone)} removed")
         return {"gone": gone}
 
-    def log(self, count: int = 20) -> dict[str, Any]:
+    def log(self, count: int = 20) -> Facts:
         """The journal's last lines."""
         return {"entries": [asdict(entry) for entry in self.store.journal.read(count)]}
 
-    def profile(self, **about: Any) -> None:
+    def profile(self, **about: object) -> None:
         """Write the profile of this robot."""
         self.need_lock()
         write_profile(self.store.root, build(RobotProfile, about, PROFILE_FILE))
         self.tell("setup", self.store.state().current, "ok")
 
-    def collect(self) -> dict[str, Any]:
+    def collect(self) -> Facts:
         """Return the whole journal, byte by byte."""
         files = (self.store.journal.old, self.store.journal.file)
         old, now = (file.read_bytes() if file.exists() else b"" for file in files)
@@ -262,7 +261,7 @@ class OperatorSession:
             return RobotProfile(), str(error)
 
 
-OPS: dict[str, Callable[..., dict[str, Any] | None]] = asked.OPS | {
+OPS: dict[str, Callable[..., Facts | None]] = asked.OPS | {
     name: getattr(OperatorSession, name)
     for name in (
         *("hello", "state", "lock", "add", "check", "switch", "health", "confirm", "undo", "note", "prune", "log"),
@@ -283,6 +282,7 @@ def _onnxruntime() -> str:
 
 if __name__ == "__main__":
     # `python -m` names this file __main__; the session must be the class that other modules import.
-    from robomarl.fleet.requests import OperatorSession as Answering
+    from robomarl.fleet.requests import OperatorSession as Session
 
-    sys.exit(serve(Answering(Store(Path(sys.argv[1]).expanduser()))))
+    session = Session(Store(Path(sys.argv[1]).expanduser()))
+    sys.exit(serve(session.handle, session.close))

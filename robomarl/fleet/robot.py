@@ -4,7 +4,7 @@ import getpass
 import platform
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from robomarl.core.bundle.bundle import Bundle, written_version
 from robomarl.core.config import UserError
@@ -12,8 +12,12 @@ from robomarl.core.hardware.fleet import Fleet
 from robomarl.fleet.evidence.operator_proof import SignedStatement, proof
 from robomarl.fleet.pointer import ID, InstalledBundles
 from robomarl.fleet.requests import PROTOCOL
+from robomarl.fleet.serve import Facts
 from robomarl.fleet.transport import Transport, connect
 from robomarl.fleet.trust.keys import keys_dir, own_key
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey as PrivateKey
 
 CHECK_S = 60.0
 """Longest that a robot may take to check a bundle, or its node to come up with it."""
@@ -66,7 +70,7 @@ class Robot:
         self.place = place
         self._transport = transport
 
-    def call(self, op: str, payload: bytes = b"", within_s: float = 30.0, **args: Any) -> dict[str, Any]:
+    def call(self, op: str, payload: bytes = b"", within_s: float = 30.0, **args: object) -> Facts:
         """Send one request; see `robomarl.fleet.requests.OPS`. The answer is checked for its required fields."""
         answer = self._transport.call(op, args, payload, within_s)
         rows = [(answer, _SHAPES.get(op, {}))]
@@ -77,7 +81,7 @@ class Robot:
             raise UserError(f"{self.name}: its answer can't be understood; run `robomarl fleet setup` again.")
         return answer
 
-    def hello(self) -> dict[str, Any]:
+    def hello(self) -> Facts:
         """Return facts about the robot, with `clock_error_s`: the least error of its clock, the way there deducted."""
         self.call("ping")  # connects: that must not count as time on the way
         asked = time.time()
@@ -92,7 +96,7 @@ class Robot:
         late = max(asked - facts["time_s"], facts["time_s"] - answered, 0.0)
         return {**facts, "clock_error_s": late}
 
-    def _prove(self, nonce: str, key: Any) -> None:
+    def _prove(self, nonce: str, key: "PrivateKey") -> None:
         """Prove that we have a key; the journal then has our actions under its fingerprint, if the robot trusts it."""
         signed = proof(SignedStatement(nonce, self.name, operator()), key)
         self.call("prove", robot=self.name, key=signed["key"], signature=signed["signature"])
@@ -123,7 +127,7 @@ class Robot:
         about = {"id": bundle.id, "name": bundle.contract.name, "sidecars": sidecars, "schema": written_version(bundle)}
         self.call("admits", **about, allow_rollback=allow_rollback)
 
-    def check(self, bundle_id: str, timed: bool = False, allow_rollback: bool = False) -> dict[str, Any]:
+    def check(self, bundle_id: str, timed: bool = False, allow_rollback: bool = False) -> Facts:
         """A `robomarl.core.bundle.verdict.Verdict`, made on the robot, as a dict."""
         return self.call("check", within_s=CHECK_S, id=bundle_id, timed=timed, allow_rollback=allow_rollback)
 
@@ -135,7 +139,7 @@ class Robot:
         """Confirm the switch: the robot keeps the new bundle when the connection closes."""
         self.call("confirm", within_s=CONFIRM_S)
 
-    def health(self) -> dict[str, Any]:
+    def health(self) -> Facts:
         """Return the robot's health on its current bundle, the source of the verdict, and the reason if it is not
         well.
         """
@@ -154,11 +158,11 @@ class Robot:
         self._transport.close()
 
 
-def _has(row: Any, shape: dict[str, tuple[type, ...]]) -> bool:
+def _has(row: object, shape: dict[str, tuple[type, ...]]) -> bool:
     return isinstance(row, dict) and all(isinstance(row.get(key), kinds) for key, kinds in shape.items())
 
 
-def _listed(value: Any) -> list:
+def _listed(value: object) -> list:
     return list(value) if isinstance(value, _LIST) else []
 
 

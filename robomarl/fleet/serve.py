@@ -9,11 +9,15 @@ import json
 import os
 import select
 import signal
+from collections.abc import Callable
+from types import FrameType
 from typing import Any, Protocol
 
 from robomarl.core.bundle.bundle import MAX_BYTES
 from robomarl.core.config import UserError
 
+Facts = dict[str, Any]
+"""Arguments or the answer of a request, as JSON carries them."""
 GREETING = "robomarl-onboard"
 SILENCE_S = 20.0
 """Time [s] of silence after which an operator counts as gone: the link may be dead without having been closed."""
@@ -21,14 +25,10 @@ MAX_LINE = 2**20
 
 
 class Answering(Protocol):
-    """Interface that answers the requests of one operator."""
+    """Answers the requests of one operator."""
 
-    def handle(self, op: str, args: dict[str, Any], payload: bytes) -> dict[str, Any]:
-        """The answer to one request; raises `UserError` where it is refused."""
-        ...
-
-    def close(self) -> None:
-        """Leave nothing open."""
+    def __call__(self, op: str, args: Facts, payload: bytes, /) -> Facts:
+        """Answer one request; raises `UserError` if it is refused."""
         ...
 
 
@@ -36,7 +36,7 @@ class SilenceError(Exception):
     """The operator closed the line, or is not heard any more."""
 
 
-def serve(session: "Answering") -> int:
+def serve(answer: Answering, close: Callable[[], None]) -> int:
     """Serve one operator until the line is closed; the status of the process."""
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _leave)
@@ -48,13 +48,13 @@ def serve(session: "Answering") -> int:
         while True:
             request = json.loads(line.until_newline())
             payload = line.exactly(int(request.get("size", 0)))
-            os.write(out, json.dumps(_answer(session, request, payload)).encode() + b"\n")
+            os.write(out, json.dumps(_answer(answer, request, payload)).encode() + b"\n")
     except (SilenceError, BrokenPipeError):
         return 0
     finally:
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
-        session.close()
+        close()
 
 
 class TimedReader:
@@ -102,15 +102,14 @@ class TimedReader:
         return taken
 
 
-def _answer(session: "Answering", request: dict[str, Any], payload: bytes) -> dict[str, Any]:
+def _answer(answer: Answering, request: Facts, payload: bytes) -> Facts:
     try:
-        answer = session.handle(str(request["op"]), dict(request.get("args", {})), payload)
-        return {"ok": True, "answer": answer}
+        return {"ok": True, "answer": answer(str(request["op"]), dict(request.get("args", {})), payload)}
     except UserError as error:
         return {"ok": False, "error": str(error)}
     except Exception as error:  # the operator is told, and the robot stays reachable
         return {"ok": False, "error": f"{type(error).__name__}: {error}"}
 
 
-def _leave(number: int, frame: Any) -> None:
+def _leave(number: int, frame: FrameType | None) -> None:
     raise SystemExit(128 + number)

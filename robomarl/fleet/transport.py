@@ -8,12 +8,13 @@ ssh.
 import re
 import shlex
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from robomarl.core.config import UserError
 from robomarl.core.hardware.fleet import RobotConfig
 from robomarl.fleet.pipe import BrokenLinkError, Pipe
 from robomarl.fleet.requests import OperatorSession
+from robomarl.fleet.serve import Facts
 from robomarl.fleet.store import Store
 
 CONNECT_S, GREET_S = 5, 20.0
@@ -39,7 +40,7 @@ PINS, PINNED = "stricthostkeychecking", ("yes", "ask")
 class Transport(Protocol):
     """Interface that carries requests to one robot. Every error that it raises is a `UserError` with one sentence."""
 
-    def call(self, op: str, args: dict[str, Any], payload: bytes = b"", within_s: float = 30.0) -> dict[str, Any]:
+    def call(self, op: str, args: Facts, payload: bytes = b"", within_s: float = 30.0) -> Facts:
         """Ask, and return the answer."""
         ...
 
@@ -56,7 +57,7 @@ class FolderTransport:
         self.root = root
         self._session = OperatorSession(Store(root))
 
-    def call(self, op: str, args: dict[str, Any], payload: bytes = b"", within_s: float = 30.0) -> dict[str, Any]:
+    def call(self, op: str, args: Facts, payload: bytes = b"", within_s: float = 30.0) -> Facts:
         """Ask, and return the answer."""
         return self._session.handle(op, args, payload)
 
@@ -75,7 +76,7 @@ class SshTransport:
         self._link: Pipe | None = None
         self._error: UserError | None = None
 
-    def call(self, op: str, args: dict[str, Any], payload: bytes = b"", within_s: float = 30.0) -> dict[str, Any]:
+    def call(self, op: str, args: Facts, payload: bytes = b"", within_s: float = 30.0) -> Facts:
         """Ask, and return the answer. After a break every call fails, until `close`: answers must not get mixed up."""
         if self._error is not None:
             raise self._error

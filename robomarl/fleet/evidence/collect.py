@@ -1,14 +1,14 @@
 """The robots' journals on the operator's machine: they only grow, regardless of the fate of the robots."""
 
 from pathlib import Path
-from typing import Any
 
 from robomarl.core.config import UserError
 from robomarl.fleet.disk import replace_durably, written
 from robomarl.fleet.evidence.chain import check
+from robomarl.fleet.serve import Facts
 
 
-def collect(file: Path, old: bytes, now: bytes) -> tuple[dict[str, Any], str]:
+def collect(file: Path, old: bytes, now: bytes) -> tuple[Facts, str]:
     """Append a robot's journal to the lines collected before.
 
     Args:

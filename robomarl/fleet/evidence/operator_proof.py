@@ -8,10 +8,13 @@ name: the signature can't be used a second time, or on another robot.
 import base64
 import json
 from dataclasses import astuple, dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from robomarl.core.config import UserError
 from robomarl.fleet.trust.keys import fingerprint, public_key
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey as PrivateKey
 
 _PURPOSE = b"robomarl operator 1\n"
 """Signed before the rest, so that a signature means nothing else."""
@@ -33,7 +36,7 @@ class SignedStatement:
         return _PURPOSE + json.dumps(astuple(self)).encode()
 
 
-def proof(words: SignedStatement, key: Any) -> dict[str, str]:
+def proof(words: SignedStatement, key: "PrivateKey") -> dict[str, str]:
     """Sign with an `Ed25519PrivateKey`; public key and signature in base64."""
     raw = key.public_key().public_bytes_raw()
     signature = key.sign(words.content())

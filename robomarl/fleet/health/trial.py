@@ -6,7 +6,7 @@ No ROS here. Configuring moves nothing, and a bundle with an unconfirmed switch 
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from robomarl.fleet.health.follow import Follower, Turn
 from robomarl.fleet.health.node_status import NodeStatus, StatusServer
@@ -15,11 +15,11 @@ from robomarl.fleet.health.node_status import NodeStatus, StatusServer
 class Configurable(Protocol):
     """Commands that a lifecycle node accepts."""
 
-    def trigger_configure(self) -> Any:
+    def trigger_configure(self) -> object:
         """Configure."""
         ...
 
-    def trigger_cleanup(self) -> Any:
+    def trigger_cleanup(self) -> object:
         """Remove the configuration."""
         ...
 

@@ -10,9 +10,9 @@ take; no licences, which the lock file does not have.
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 from robomarl import __version__
+from robomarl.core.types import Figures
 from robomarl.fleet.disk import replace_durably
 from robomarl.fleet.install.wheels import LOCK
 
@@ -20,7 +20,7 @@ SBOM = LOCK.with_name("onboard.cdx.json")
 _PIN = re.compile(r"([A-Za-z0-9._-]+)==([^\s;]+)(.*)")
 
 
-def sbom(lock: str, version: str = __version__) -> dict[str, Any]:
+def sbom(lock: str, version: str = __version__) -> Figures:
     """The bill for a lock file.
 
     Args:
@@ -51,7 +51,7 @@ def _pins(lock: str) -> list[tuple[str, str, str]]:
     return [match.groups() for line in lines if (match := _PIN.match(line))]  # type: ignore[misc]
 
 
-def _component(name: str, version: str, rest: str) -> dict[str, Any]:
+def _component(name: str, version: str, rest: str) -> Figures:
     purl = f"pkg:pypi/{name.lower().replace('_', '-')}@{version}"
     hashes = [{"alg": "SHA-256", "content": digest} for digest in re.findall(r"--hash=sha256:([0-9a-f]{64})", rest)]
     return {"type": "library", "bom-ref": purl, "name": name, "version": version, "purl": purl, "hashes": hashes}

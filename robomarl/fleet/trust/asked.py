@@ -7,9 +7,10 @@ the robot's lock, and is in the journal with the fingerprint.
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Protocol
 
 from robomarl.core.config import UserError
+from robomarl.fleet.serve import Facts
 from robomarl.fleet.store import Store
 from robomarl.fleet.trust.keys import public_key
 from robomarl.fleet.trust.policy import Offer, Trust
@@ -31,27 +32,27 @@ class Session(Protocol):
         ...
 
 
-def trust(session: Session, name: str, key: str, fleet: str = "", instead_of: str = "") -> dict[str, Any]:
+def trust(session: Session, name: str, key: str, fleet: str = "", instead_of: str = "") -> Facts:
     """Accept bundles signed by this key from now on, and no unsigned ones; in the place of another key if asked."""
     return _at_once(session, "trust", {"name": name, "key": key, "fleet": fleet, "instead_of": instead_of})
 
 
-def revoke(session: Session, name: str) -> dict[str, Any]:
+def revoke(session: Session, name: str) -> Facts:
     """Take nothing from this key any more; a robot that has lost its last key takes nothing at all."""
     return _at_once(session, "revoke", {"name": name})
 
 
-def threshold(session: Session, count: int) -> dict[str, Any]:
+def threshold(session: Session, count: int) -> Facts:
     """Require signatures by `count` of the trusted keys."""
     return _at_once(session, "threshold", {"count": count})
 
 
-def unsigned(session: Session) -> dict[str, Any]:
+def unsigned(session: Session) -> Facts:
     """Accept unsigned bundles again, and forget all keys. Bundles flashed before keep their counter."""
     return _at_once(session, "unsigned", {})
 
 
-def prepare_trust(session: Session, action: str, about: dict[str, Any]) -> dict[str, Any]:
+def prepare_trust(session: Session, action: str, about: Facts) -> Facts:
     """Check that a change is possible, and make it ready; nothing changes before `commit_trust`.
 
     Returns:
@@ -75,7 +76,7 @@ def prepare_trust(session: Session, action: str, about: dict[str, Any]) -> dict[
     return {**_told(new), "already": already}
 
 
-def commit_trust(session: Session) -> dict[str, Any]:
+def commit_trust(session: Session) -> Facts:
     """Make the prepared change, if any, until it is confirmed; `refused`: the reason why the current bundle is
     rejected.
     """
@@ -110,7 +111,7 @@ def undo_trust(session: Session, reason: str) -> None:
         session.tell(f"undo {action}", session.store.state().current, f"{reason}: {words}")
 
 
-def _at_once(session: Session, action: str, about: dict[str, Any]) -> dict[str, Any]:
+def _at_once(session: Session, action: str, about: Facts) -> Facts:
     """The change of one robot alone."""
     session.need_lock()
     _change(action)(session.store.trust(), **about)  # that it has the change already is an error here
@@ -155,7 +156,7 @@ def _change(action: str) -> Callable[..., tuple[Trust, str]]:
     return CHANGES[action]
 
 
-def _has_it(old: Trust, action: str, about: dict[str, Any]) -> bool:
+def _has_it(old: Trust, action: str, about: Facts) -> bool:
     """True if a robot refuses a change because it has made it: the key is gone, and its successor is there."""
     if action == "revoke":
         return about["name"] not in old.keys
@@ -164,12 +165,12 @@ def _has_it(old: Trust, action: str, about: dict[str, Any]) -> bool:
     return public_key(old.keys[about["name"]], about["name"]) == public_key(about["key"], about["name"])
 
 
-def trusted(session: Session) -> dict[str, Any]:
+def trusted(session: Session) -> Facts:
     """Return this robot's trust."""
     return _told(session.store.trust())
 
 
-def _told(found: Trust) -> dict[str, Any]:
+def _told(found: Trust) -> Facts:
     return {
         "signed": found.signed,
         "names": sorted(found.keys),
@@ -197,7 +198,7 @@ def admits(  # noqa: PLR0913
     session.store.admit(Offer(id, name, content, schema), allow_rollback)
 
 
-OPS: dict[str, Callable[..., dict[str, Any] | None]] = {
+OPS: dict[str, Callable[..., Facts | None]] = {
     op.__name__: op
     for op in (
         *(trust, revoke, threshold, unsigned, trusted, admits),

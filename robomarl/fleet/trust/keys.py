@@ -6,10 +6,13 @@ import hashlib
 import os
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from robomarl.core.config import UserError
 from robomarl.fleet.trust.strict_file import read_own
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey as PrivateKey
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """Pattern of a key's name, which becomes a file's name."""
@@ -76,7 +79,7 @@ def public_key(text: str, where: str) -> bytes:
     return raw
 
 
-def private_key(name: str, folder: Path) -> Any:
+def private_key(name: str, folder: Path) -> "PrivateKey":
     """An `Ed25519PrivateKey`.
 
     Raises:
@@ -90,7 +93,7 @@ def private_key(name: str, folder: Path) -> Any:
         known = ", ".join(p.stem for p in _files(folder, ".pem")) or "none"
         raise UserError(f"{file}: no such key (there are: {known}); run `robomarl key new {name}`.")
     try:
-        key: Any = load_pem_private_key(content, None)
+        key = load_pem_private_key(content, None)
     except (ValueError, TypeError):
         key = None
     if not isinstance(key, Ed25519PrivateKey):
@@ -98,7 +101,7 @@ def private_key(name: str, folder: Path) -> Any:
     return key
 
 
-def own_key(folder: Path) -> Any:
+def own_key(folder: Path) -> "PrivateKey | None":
     """The operator's own private key: `$ROBOMARL_KEY` by name, or the only one there is; None where nothing says which.
 
     Raises:

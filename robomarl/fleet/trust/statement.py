@@ -14,13 +14,16 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from datetime import date
-from typing import Any
+from typing import TYPE_CHECKING
 
 from robomarl.core.bundle.bundle import Bundle
 from robomarl.core.config import Natural, UserError, build
 from robomarl.fleet.trust.counter import next_counter
 from robomarl.fleet.trust.keys import keys_dir
 from robomarl.fleet.trust.strict_file import parsed
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey as PrivateKey
 
 SIGNATURE_FILE, EVAL_FILE = "signature.json", "eval.json"
 MAX_SIGNATURES = 32
@@ -105,7 +108,7 @@ def joined(bundle: Bundle, said: Statement, counter: int = 0) -> Signed:
     return old if old.statement == same else Signed(said, {})
 
 
-def sign(signed: Signed, key: Any) -> Signed:
+def sign(signed: Signed, key: "PrivateKey") -> Signed:
     """Add an `Ed25519PrivateKey`'s signature."""
     raw = key.public_key().public_bytes_raw()
     return Signed(signed.statement, signed.signatures | {raw: key.sign(signed.statement.content())})
@@ -118,10 +121,9 @@ def parse(content: bytes) -> Signed:
         UserError: it is none.
     """
     try:
-        data: Any = parsed(content)
-        _exactly(data, ("id", "statement", "signatures"))
-        _exactly(data["statement"], [f.name for f in fields(Statement)])
-        statement = build(Statement, data["statement"], SIGNATURE_FILE, "statement")
+        data = _exactly(parsed(content), ("id", "statement", "signatures"))
+        about = _exactly(data["statement"], [f.name for f in fields(Statement)])
+        statement = build(Statement, about, SIGNATURE_FILE, "statement")
         rows = data["signatures"]
         if data["id"] != statement.id or not isinstance(rows, list) or len(rows) > MAX_SIGNATURES:
             raise ValueError
@@ -161,19 +163,20 @@ def _text(raw: bytes) -> str:
     return base64.b64encode(raw).decode()
 
 
-def _signature(row: Any) -> tuple[bytes, bytes]:
+def _signature(row: object) -> tuple[bytes, bytes]:
     """Public key and signature of one row."""
-    _exactly(row, ("key", "signature"))
-    return _raw(row["key"], 32), _raw(row["signature"], 64)
+    found = _exactly(row, ("key", "signature"))
+    return _raw(found["key"], 32), _raw(found["signature"], 64)
 
 
-def _exactly(table: Any, names: Sequence[str]) -> None:
-    """Raise `ValueError` where a table has other keys: one that is left out must not stand for its default."""
+def _exactly(table: object, names: Sequence[str]) -> dict[str, object]:
+    """Return a table; raise `ValueError` if it has other keys: a missing one must not stand for its default."""
     if not isinstance(table, dict) or table.keys() != set(names):
         raise ValueError
+    return table
 
 
-def _raw(text: Any, size: int) -> bytes:
+def _raw(text: object, size: int) -> bytes:
     raw = base64.b64decode(text, validate=True) if isinstance(text, str) else b""
     if len(raw) != size:
         raise ValueError

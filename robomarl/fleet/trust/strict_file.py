@@ -11,9 +11,8 @@ import os
 import stat
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
-from robomarl.core.config import UserError, build
+from robomarl.core.config import Built, UserError, build
 
 MAX_BYTES = 2**20
 """A security file is far smaller."""
@@ -67,7 +66,7 @@ def _mode(found: os.stat_result) -> str:
     return f"{stat.S_IMODE(found.st_mode):03o}"
 
 
-def parsed(content: bytes) -> Any:
+def parsed(content: bytes) -> object:
     """JSON in which no key is there twice and every number is finite.
 
     Raises:
@@ -85,7 +84,7 @@ def parsed(content: bytes) -> Any:
         raise ValueError("it is nested too deeply") from None
 
 
-def complete(cls: type, content: bytes, where: str, mend: str) -> Any:
+def complete(cls: type[Built], content: bytes, where: str, mend: str) -> Built:
     """Return the dataclass `cls` from JSON that has every one of its keys, and no other.
 
     Args:
@@ -109,7 +108,7 @@ def complete(cls: type, content: bytes, where: str, mend: str) -> Any:
     return build(cls, data, where)
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     names = [name for name, _ in pairs]
     if twice := [name for name in names if names.count(name) > 1]:
         raise ValueError(f"key {twice[0][:40]!r} is there twice")

@@ -10,17 +10,17 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
 
 from robomarl.core.config import UserError
 from robomarl.fleet.pipe import BrokenLinkError
 from robomarl.fleet.report import Report, Robots, Together
+from robomarl.fleet.serve import Facts
 
 
 class TrustChange:
     """One change of a team, from the first question to the last answer."""
 
-    def __init__(self, robots: Robots, action: str, about: dict[str, Any], absent_ok: bool = False) -> None:
+    def __init__(self, robots: Robots, action: str, about: Facts, absent_ok: bool = False) -> None:
         """Nothing is asked yet.
 
         Args:
@@ -64,7 +64,7 @@ class TrustChange:
             return False
         return True
 
-    def _update(self, name: str, **changes: Any) -> None:
+    def _update(self, name: str, **changes: object) -> None:
         self._reports[name] = replace(self._reports[name], **changes)
 
     def _prepare(self, name: str) -> None:
