@@ -4,12 +4,12 @@ import hashlib
 import json
 from dataclasses import dataclass
 
-from robomarl.core.config import to_dict
+from robomarl.core.config import plain
 
 
 def canonical(value: object) -> bytes:
     """JSON that has one spelling for one content: sorted keys, no spaces, full precision."""
-    return json.dumps(to_dict(value), sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+    return json.dumps(plain(value), sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
 
 
 def sha256_of(value: object) -> str:

@@ -10,8 +10,8 @@ import difflib
 import math
 import types
 import typing
-from collections.abc import Callable, Collection, Mapping
-from typing import Annotated, ClassVar, Literal, Protocol, TypeGuard, TypeVar, Union, get_args, get_origin, overload
+from collections.abc import Callable, Collection
+from typing import Annotated, ClassVar, Literal, Protocol, TypeGuard, TypeVar, Union, get_args, get_origin
 
 from robomarl.core.config.parsed import JsonObject, is_list, is_table
 from robomarl.core.config.units import misfit, percent
@@ -148,20 +148,25 @@ def convert(hint: object, value: object, file: str, key: str) -> object:
     return _convert_scalar(hint, value, file, key)
 
 
-@overload
-def to_dict(value: IsDataclass | Mapping[str, object]) -> dict[str, object]: ...
-@overload
-def to_dict(value: object) -> object: ...
-def to_dict(value: object) -> object:
+def to_dict(value: object) -> dict[str, object]:
     """Return a dataclass as plain dicts, lists and scalars, which `build` reads back to an equal object."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+    if _is_object(value):
         pairs = ((f.name, getattr(value, f.name)) for f in dataclasses.fields(value))
-        return {name: to_dict(item) for name, item in pairs if item is not None}
+        return {name: plain(item) for name, item in pairs if item is not None}
     if is_table(value):
-        return {k: to_dict(v) for k, v in value.items()}
+        return {key: plain(item) for key, item in value.items()}
+    raise TypeError(f"{type(value).__name__} has no keys")
+
+
+def plain(value: object) -> object:
+    """A dataclass, table or list as `to_dict` makes it; any other value as it is."""
     if is_list(value):
-        return [to_dict(v) for v in value]
-    return value
+        return [plain(item) for item in value]
+    return to_dict(value) if is_table(value) or _is_object(value) else value
+
+
+def _is_object(value: object) -> TypeGuard[IsDataclass]:
+    return dataclasses.is_dataclass(value) and not isinstance(value, type)
 
 
 def _convert_union(args: tuple[object, ...], value: object, file: str, key: str) -> object:

@@ -39,3 +39,11 @@ def number(value: object, key: str) -> float:
     if not isinstance(value, (int, float)):
         raise TypeError(f"{key} is no number")
     return value
+
+
+def number_in(table: JsonObject, *keys: str) -> float:
+    """The number under a key, or under keys of tables in tables. Raises as `table_in` and `number`."""
+    *outer, key = keys
+    for name in outer:
+        table = table_in(table, name)
+    return float(number(table[key], key))

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import yaml
 
+from robomarl.core.config.parsed import is_table, number_in, table_in
 from robomarl.core.paths import vehicles_dir
 from robomarl.core.tables import read_yaml
 from robomarl.field.identify.patch import Provenance, named_from
@@ -51,11 +52,13 @@ def believing(folder: Path, scenario: str, factor: float, of: Provenance) -> str
     """
     was = load_scenario(scenario)
     data, _ = read_yaml(was.vehicle, "vehicle", vehicles_dir())
-    body = data["body"]
-    body["mass_kg"] = round(body["mass_kg"] * factor, 6)
+    data = data if is_table(data) else {}
+    body = table_in(data, "body")
+    body["mass_kg"] = round(number_in(body, "mass_kg") * factor, 6)
     if "drag_per_s" in body:  # its force stays
-        body["drag_per_s"] = round(body["drag_per_s"] / factor, 6)
-    data.setdefault("sources", {})["body.mass_kg"] = f"{factor:.4g} times as before: {of.line}"
+        body["drag_per_s"] = round(number_in(body, "drag_per_s") / factor, 6)
+    data.setdefault("sources", {})
+    table_in(data, "sources")["body.mass_kg"] = f"{factor:.4g} times as before: {of.line}"
     folder.mkdir(parents=True, exist_ok=True)
     vehicle, file = folder / f"{Path(was.vehicle).stem}.yaml", folder / f"{Path(scenario).stem}.toml"
     vehicle.write_text(yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=120))

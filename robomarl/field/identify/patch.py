@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from robomarl.core.config.parsed import is_table, number_in, table_in
 from robomarl.core.paths import vehicles_dir
 from robomarl.core.tables import read_yaml
 from robomarl.field.identify.robot_fit import Parameter, RobotFit
@@ -99,10 +100,12 @@ def vehicle_text(name: str, figures: Sequence[SafetyFigure], drag: tuple[float, 
         of: where they come from.
     """
     data, _ = read_yaml(name, "vehicle", vehicles_dir())
-    sources = data.setdefault("sources", {})
+    data = data if is_table(data) else {}
+    data.setdefault("sources", {})
+    safety, sources = table_in(data, "safety"), table_in(data, "sources")
     for figure in figures:
         key, word = f"safety.{figure.name}", f"{figure.measured:.3g} {figure.unit} in flight: {of.line}"
-        data["safety"][figure.name] = figure.value
+        safety[figure.name] = figure.value
         stays = figure.value == figure.file
         if figure.name == "brake_m_s2":
             told = f"reckoned: what the limits hold beyond accel_error_m_s2 and the biases; {of.line}"
@@ -110,8 +113,9 @@ def vehicle_text(name: str, figures: Sequence[SafetyFigure], drag: tuple[float, 
             continue
         sources[key] = f"{sources.get(key, 'as accel_bias_m_s2')}; flights needed {word}" if stays else word
     value, low, high = drag
-    if "drag_per_s" in data.get("body", {}) and not low <= data["body"]["drag_per_s"] <= high:
-        data["body"]["drag_per_s"] = round(value, 4)
+    body = table_in(data, "body") if "body" in data else {}
+    if "drag_per_s" in body and not low <= number_in(body, "drag_per_s") <= high:
+        body["drag_per_s"] = round(value, 4)
         sources["body.drag_per_s"] = f"{value:.3g} [{low:.3g}, {high:.3g}] 1/s: {of.line}"
     head = f"# {name} as it was identified: {of.line}.\n"
     return head + yaml.safe_dump(data, sort_keys=False, allow_unicode=True, width=120)

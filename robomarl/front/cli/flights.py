@@ -4,10 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 from robomarl.core.config import UserError, to_dict
+from robomarl.core.types import Figures
 from robomarl.front.cli.up import Args, plan_of, relay
 
 
-def rehearse(fleet: Any, args: Args) -> dict[str, Any] | None:
+def rehearse(fleet: Any, args: Args) -> Figures | None:
     """Fly so often as is said; None: never.
 
     Raises:
@@ -18,7 +19,7 @@ def rehearse(fleet: Any, args: Args) -> dict[str, Any] | None:
     return fly(fleet, args) if args.flights else None
 
 
-def fly(fleet: Any, args: Args) -> dict[str, Any]:
+def fly(fleet: Any, args: Args) -> Figures:
     """Flights in the simulator, one line for each."""
     from robomarl.ros.operator import flights
 
@@ -27,13 +28,18 @@ def fly(fleet: Any, args: Args) -> dict[str, Any]:
     )
     good = sum(flight.success for flight in result.flights)
     print(f"{good} of {len(result.flights)} flights succeeded; bring-up {result.bring_up_s:.1f} s.")
-    figures = to_dict(result)
-    for flight in figures["flights"]:
+    told = [to_dict(flight) for flight in result.flights]
+    for flight in told:
         del flight["ticks_us"]
-    return {**figures, "success_rate": good / len(result.flights), "ok": good == len(result.flights)}
+    return {
+        **to_dict(result),
+        "flights": told,
+        "success_rate": good / len(result.flights),
+        "ok": good == len(result.flights),
+    }
 
 
-def reported(result: Any, args: Args, write: Callable[..., None], page: str, about: dict[str, str]) -> dict[str, Any]:
+def reported(result: Any, args: Args, write: Callable[..., None], page: str, about: dict[str, str]) -> Figures:
     """Write the page of a mission or a match, print one line, and return the figures.
 
     Args:
@@ -48,6 +54,6 @@ def reported(result: Any, args: Args, write: Callable[..., None], page: str, abo
     report, fell = args.out / page, {"simulator fell behind [s]": result.slipped_s}
     write(result, report, {**about, "bundle": args.bundle, "seed": args.seed, "commit": commit(), **fell})
     print(f"{result.line}; report: {report}")
-    figures = to_dict(result)
-    del figures["flight"]["ticks_us"]
-    return {**figures, "report": str(report)}
+    flight = to_dict(result.flight)
+    del flight["ticks_us"]
+    return {**to_dict(result), "flight": flight, "report": str(report)}

@@ -1,12 +1,12 @@
 """The page of `robomarl prove`: the results of the campaign, and its worst episodes drawn."""
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from robomarl.core.config import to_dict
+from robomarl.core.types import Figures
 from robomarl.front.report.page import Section, Tile, details, facts, grid, page
 from robomarl.front.report.plots.style import BAD, INK, MUTED, PAPER, new_chart, robot_line
 from robomarl.front.report.sections import draw
@@ -24,7 +24,7 @@ BEFORE_S = 1.5
 PLANES = ((0, 1, "seen from above: x, y [m]"), (0, 2, "seen from the side: x, z [m]"))
 
 
-def write_prove_report(figures: Mapping[str, Any], trial: Trial, records: list[Record], file: Path) -> None:
+def write_prove_report(figures: Figures, trial: Trial, records: list[Record], file: Path) -> None:
     """Write the campaign's page as one HTML file.
 
     Args:
@@ -43,13 +43,12 @@ def write_prove_report(figures: Mapping[str, Any], trial: Trial, records: list[R
     file.write_text(page("robomarl prove", subtitle, _verdict(figures), _tiles(figures, trial), sections))
 
 
-def _plain(trial: Trial) -> dict[str, Any]:
-    plain = to_dict(trial)
-    plain["vehicle"] = {k: plain["vehicle"][k] for k in ("name", "kind", "limits", "safety")}
-    return plain
+def _plain(trial: Trial) -> Figures:
+    vehicle = to_dict(trial.vehicle)
+    return {**to_dict(trial), "vehicle": {key: vehicle[key] for key in ("name", "kind", "limits", "safety")}}
 
 
-def _verdict(figures: Mapping[str, Any]) -> str:
+def _verdict(figures: Figures) -> str:
     steps, episodes = si(figures["agent_steps"]), figures["episodes"]
     bound = percent(figures["bound95_per_episode"])
     left = f" Robots left the arena by up to {metres(figures['outside_m'])}." if _left_arena(figures) else ""
@@ -62,12 +61,12 @@ def _verdict(figures: Mapping[str, Any]) -> str:
     return f"No contact in {steps} agent-steps, {episodes} episodes: {at_most}.{left}"
 
 
-def _left_arena(figures: Mapping[str, Any]) -> bool:
+def _left_arena(figures: Figures) -> bool:
     """True if a robot's centre was outside; `outside_m` is negative inside, and None or infinite without an arena."""
     return (figures["outside_m"] or -np.inf) > 0
 
 
-def _tiles(figures: Mapping[str, Any], trial: Trial) -> list[Tile]:
+def _tiles(figures: Figures, trial: Trial) -> list[Tile]:
     hits, safety = figures["collision_episodes"], trial.vehicle.safety
     least, keeps = figures["min_scaled_m"], figures["min_scaled_m"] >= safety.separation_m
     mark = "bad" if (left := _left_arena(figures)) else "good"

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from robomarl.core.bundle.contract import Contract
 from robomarl.core.bundle.provenance import Ancestor, Training
@@ -174,7 +174,7 @@ def actions(contract: Contract) -> list[tuple[str, ...]]:
     ]
 
 
-def _is_pair(value: Any) -> bool:
+def _is_pair(value: object) -> TypeGuard[tuple[float, float]]:
     return isinstance(value, list | tuple) and len(value) == 2 and all(isinstance(v, int | float) for v in value)
 
 

@@ -4,9 +4,10 @@ import math
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from robomarl.core.config import Count, Fraction, NonNegative, Positive, Range, Seed, UserError, build, convert
+from robomarl.core.config.parsed import JsonObject
 from robomarl.core.paths import recipes_dir
 from robomarl.core.tables import read_toml
 from robomarl.lab.sim.starts import Starts
@@ -303,15 +304,17 @@ def load_recipe(name: str) -> tuple[TrainConfig, int]:
         UserError: unknown name, bad TOML, or a wrong key or value.
     """
     data, file = read_recipe(name)
-    return build(TrainConfig, training_keys(data), file), convert(Seed, data.get("seed", 0), file, "seed")
+    seed = convert(Seed, data.get("seed", 0), file, "seed")
+    assert isinstance(seed, int), "a Seed is"
+    return build(TrainConfig, training_keys(data), file), seed
 
 
-def training_keys(data: dict[str, Any]) -> dict[str, Any]:
+def training_keys(data: JsonObject) -> dict[str, object]:
     """Return the keys of a recipe file that are for `TrainConfig`, misspelt ones included."""
     return {key: value for key, value in data.items() if key not in BESIDE}
 
 
-def read_recipe(name: str) -> tuple[dict[str, Any], str]:
+def read_recipe(name: str) -> tuple[JsonObject, str]:
     """Keys of a recipe file, as parsed, and the file's name; see `load_recipe` for the errors."""
     path = Path(name) if name.endswith(".toml") else recipes_dir() / f"{name}.toml"
     if not path.is_file():

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robomarl.core.config.parsed import is_list, number, table_in
 from robomarl.core.hardware.field import scenario_content
 from robomarl.core.hardware.fleet import Fleet
 from robomarl.core.hardware.vehicle import AnyVehicle, Quadrotor
@@ -110,9 +111,10 @@ class Needs:
 def needs_of(fleet: Fleet, room_m: Box | None = None) -> dict[str, Needs]:
     """Return the requirements in the files, by robot."""
     content = scenario_content(fleet.scenario)
-    arena = content.get("arena", {})
-    corners = (arena.get("low_m"), arena.get("high_m"))
-    space = tuple(map(tuple, corners)) if all(corners) else None
-    rate = float(content.get("rates", {}).get("policy_hz", DEFAULT_HZ))
+    arena = table_in(content, "arena") if "arena" in content else {}
+    low, high = arena.get("low_m"), arena.get("high_m")
+    space = (tuple(low), tuple(high)) if is_list(low) and is_list(high) else None
+    rates = table_in(content, "rates") if "rates" in content else {}
+    rate = float(number(rates.get("policy_hz", DEFAULT_HZ), "policy_hz"))
     size, vehicle = fleet.team_size, fleet.vehicle_config
     return {r.name: Needs(r.index % size, vehicle, rate, space, room_m) for r in fleet.robots}  # type: ignore[arg-type]

@@ -11,6 +11,7 @@ from benchmarks.flight.carried import fly_carried
 from benchmarks.flight.planted_load import planted_plant
 from robomarl.core.bundle.bundle import load_bundle
 from robomarl.core.config import UserError
+from robomarl.core.config.parsed import is_list, table_in
 from robomarl.core.view import LoadSensed
 from robomarl.domains.flight.field.payload.hang import find_payload
 from robomarl.domains.flight.lab.engines.teams import make_team
@@ -104,7 +105,8 @@ def test_lift_3_is_adapted_to_a_payload_that_is_heavier_and_aside(tmp_path: Path
     assert teams["told"]["attitude_error_rad"] < 0.6 * teams["deployed"]["attitude_error_rad"]
     assert teams[found["chosen"]]["gain_m"][1] > 0
     made = load_bundle(tmp_path / "out" / "bundle")
-    assert made.contract.scenario.content["load"]["com_m"][0] == pytest.approx(0.04, abs=0.01)
+    com_m = table_in(made.contract.scenario.content, "load")["com_m"]
+    assert is_list(com_m) and com_m[0] == pytest.approx(0.04, abs=0.01)
     (parent,) = made.contract.training.ancestry
     assert (parent.name, parent.recordings) == ("lift_3", OF.recordings)
     assert (tmp_path / "out" / "adapt.json").is_file()

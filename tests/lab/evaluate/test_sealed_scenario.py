@@ -11,6 +11,7 @@ import pytest
 from robomarl.core.bundle.bundle import load_bundle
 from robomarl.core.bundle.provenance import source_of
 from robomarl.core.config import UserError
+from robomarl.core.config.parsed import table_in
 from robomarl.core.paths import vehicles_dir
 from robomarl.domains.flight.field.identify.learned import first_weights
 from robomarl.domains.flight.lab.residual import load_residual, save_residual
@@ -105,7 +106,7 @@ def test_a_bundle_that_was_copied_alone_is_flown_in_its_own_scenario(tmp_path: P
     scenario = named(tmp_path / "here")
     run = dataclasses.replace(run_of("swap_4"), scenario=scenario)
     made = export_bundle(run, tmp_path / "bundle", "made")
-    assert made.contract.vehicle.content["body"]["mass_kg"] == 0.036
+    assert table_in(made.contract.vehicle.content, "body")["mass_kg"] == 0.036
     assert str(tmp_path) not in str(made.contract.scenario.content)
     assert sum(map(len, made.files.values())) < 2_000_000
     shutil.rmtree(tmp_path / "here")

@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.flight.sequences import HeldPolicy
 from robomarl.core.bundle import verify
-from robomarl.core.bundle.runtime import Policy, load_policy, read_golden
+from robomarl.core.bundle.runtime import Policy, _SequencePlayer, load_policy, read_golden
 from robomarl.core.config import UserError
 from robomarl.lab.export import export_bundle
 from robomarl.lab.export.model_card import model_card
@@ -150,8 +150,10 @@ def test_a_blind_robot_plays_nothing(flown: Policy):
 
 def test_what_is_timed_of_a_policy_is_its_network(flown: Policy, monkeypatch: pytest.MonkeyPatch):
     """Two of three calls had been of actions that were only played."""
-    asked, ask = [], flown._single._ask
-    monkeypatch.setattr(flown._single, "_ask", lambda carry, obs: asked.append(obs) or ask(carry, obs))
+    player = flown._single
+    assert isinstance(player, _SequencePlayer)
+    asked, ask = [], player._ask
+    monkeypatch.setattr(player, "_ask", lambda carry, obs: asked.append(obs) or ask(carry, obs))
     decide = verify._decider(flown, read_golden(flown.bundle))
     for i in range(12):
         decide(i)

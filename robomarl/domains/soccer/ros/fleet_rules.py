@@ -3,6 +3,7 @@
 from typing import Any
 
 from robomarl.core.config import UserError
+from robomarl.core.config.parsed import number_in
 from robomarl.core.domain.onboard import Content, Node
 from robomarl.core.hardware.field import scenario_content
 from robomarl.core.hardware.fleet import Fleet
@@ -18,8 +19,8 @@ def check_fleet(fleet: Fleet, content: Content) -> None:
     Raises:
         UserError: a game without two teams of its size, or with roles that no robot can play.
     """
-    if (fleet.teams, fleet.team_size) != (2, content["count"]):
-        named, size = f"{fleet.teams} team{'s' * (fleet.teams > 1)}", content["count"]
+    if (fleet.teams, fleet.team_size) != (2, size := int(number_in(content, "count"))):
+        named = f"{fleet.teams} team{'s' * (fleet.teams > 1)}"
         raise UserError(
             f"Fleet {fleet.name} has {len(fleet.robots)} robots in {named}, its scenario {fleet.scenario} is for "
             f"2 teams of {size}; write teams: 2 and name {2 * size} robots."
@@ -52,7 +53,7 @@ def ssl_adapter(fleet: Fleet, options: PlanOptions) -> Node:
         "uris": tuple(robot.uri for robot in robots),
         "vehicle": fleet.vehicle,
         "pitch_m": _pitch_m(content),
-        "policy_hz": float(content["rates"]["policy_hz"]),
+        "policy_hz": number_in(content, "rates", "policy_hz"),
     }
     module = "robomarl.domains.soccer.vehicles.ssl.node"
     return Node("ssl_node", module, "ssl_node", SslSettings, values)
@@ -61,15 +62,14 @@ def ssl_adapter(fleet: Fleet, options: PlanOptions) -> Node:
 def rules_of(fleet: Fleet, match_s: float) -> dict[str, float]:
     """A referee's parameters that are the scenario's numbers; `match_s`: length of the match, 0 for the scenario's."""
     content = scenario_content(fleet.scenario)
-    rules = content["rules"]
     return {
         "length_m": _pitch_m(content)[0],
-        "ball_radius_m": float(content["ball"]["radius_m"]),
-        "stuck_m": float(rules["stuck_m"]),
-        "stuck_s": float(rules["stuck_s"]),
-        "match_s": float(match_s or content["time_limit_s"]),
+        "ball_radius_m": number_in(content, "ball", "radius_m"),
+        "stuck_m": number_in(content, "rules", "stuck_m"),
+        "stuck_s": number_in(content, "rules", "stuck_s"),
+        "match_s": match_s or number_in(content, "time_limit_s"),
     }
 
 
 def _pitch_m(content: Content) -> list[float]:
-    return [float(content["field"][side]) for side in ("length_m", "width_m")]
+    return [number_in(content, "field", side) for side in ("length_m", "width_m")]

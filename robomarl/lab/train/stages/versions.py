@@ -6,28 +6,27 @@ stages have no `tries` and no `enough`.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from robomarl.core.config import UserError
+from robomarl.core.config.parsed import JsonObject, is_list, is_table
 from robomarl.core.config.versions import Step, migrated
 from robomarl.core.hardware.scenario_files import read_scenario
 
-Content = dict[str, Any]
 WORDS = {"discount": ("value_horizon_s", 0.99), "gae_lambda": ("credit_s", 0.95)}
 """For each factor per decision the time constant that took its place, and the default of the factor in version 1."""
 SCRIPTS = ["chaser", "keeper"]
 """Scripted teams of a self-play that names none, in files that have such factors."""
 
 
-def renewed(own: Content, extended: Content, file: str) -> Content:
+def renewed(own: JsonObject, extended: JsonObject, file: str) -> JsonObject:
     """The keys of a recipe file in the newest version, over those that it extends."""
-    scenario = own.get("scenario", extended.get("scenario", "swap_4"))
+    scenario = str(own.get("scenario", extended.get("scenario", "swap_4")))
     return migrated(own, recipe_steps(partial(period_of, scenario), alone=not extended), file)
 
 
-def renewed_run(recipe: Mapping[str, Any], period_s: float, file: str) -> Content:
+def renewed_run(recipe: JsonObject, period_s: float, file: str) -> JsonObject:
     """A whole recipe, as run folders and bundles keep it, in the newest version; they keep every key."""
     return migrated(dict(recipe), recipe_steps(lambda: period_s, alone=False), file)
 
@@ -46,24 +45,24 @@ def recipe_steps(period_s: Callable[[], float], alone: bool) -> dict[int, Step]:
 def period_of(scenario: str) -> float:
     """Time [s] between two decisions of a scenario by name or path; raises `UserError` where it does not say it."""
     content, file = read_scenario(scenario)
-    rate = content.get("rates", {}).get("policy_hz") if isinstance(content.get("rates"), dict) else None
+    rates = content.get("rates")
+    rate = rates.get("policy_hz") if is_table(rates) else None
     if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not rate > 0:
         raise UserError(f"{file}: rates.policy_hz is missing or not above 0; a recipe of version 1 needs it.")
     return 1.0 / rate
 
 
-def _in_seconds(content: Content, file: str, period_s: Callable[[], float], alone: bool) -> Content:
+def _in_seconds(content: JsonObject, file: str, period_s: Callable[[], float], alone: bool) -> JsonObject:
     """Migrate from version 1 to version 2, at the top of the file and in every stage."""
     stages = content.get("stage")
-    if isinstance(stages, list):
-        found = [_table(t, file, period_s, False, f"stage[{i}].") for i, t in enumerate(stages)]
+    if is_list(stages):
+        named = [(f"stage[{i}].", stage) for i, stage in enumerate(stages)]
+        found = [_table(t, file, period_s, False, name) if is_table(t) else t for name, t in named]
         content = {**content, "stage": found}
     return _table(content, file, period_s, alone, "")
 
 
-def _table(table: Any, file: str, period_s: Callable[[], float], alone: bool, where: str) -> Any:
-    if not isinstance(table, dict):
-        return table
+def _table(table: JsonObject, file: str, period_s: Callable[[], float], alone: bool, where: str) -> JsonObject:
     _check_tries(table, file, where)
     kept = {key: value for key, value in table.items() if key not in ("tries", "enough", *WORDS)}
     if not WORDS.keys() & table.keys():
@@ -71,12 +70,12 @@ def _table(table: Any, file: str, period_s: Callable[[], float], alone: bool, wh
     for old, (word, default) in WORDS.items():
         if old in table or alone:
             kept.setdefault(word, _time_constant(table.get(old, default), period_s, file, where + old))
-    if alone and isinstance(kept.get("self_play"), dict):
-        kept["self_play"] = {"scripts": SCRIPTS, **kept["self_play"]}
+    if alone and is_table(play := kept.get("self_play")):
+        kept["self_play"] = {"scripts": SCRIPTS, **play}
     return kept
 
 
-def _time_constant(factor: Any, period_s: Callable[[], float], file: str, key: str) -> float:
+def _time_constant(factor: object, period_s: Callable[[], float], file: str, key: str) -> float:
     if isinstance(factor, bool) or not isinstance(factor, (int, float)) or not 0 < factor < 1:
         word = WORDS[key.rpartition(".")[2]][0]
         raise UserError(
@@ -86,7 +85,7 @@ def _time_constant(factor: Any, period_s: Callable[[], float], file: str, key: s
     return -period_s() / math.log(factor)
 
 
-def _check_tries(table: Content, file: str, where: str) -> None:
+def _check_tries(table: JsonObject, file: str, where: str) -> None:
     if table.get("tries", 1) != 1:
         raise UserError(
             f"{file}: {where}tries = {table['tries']!r} is of version 1, and a stage is trained once now; take it out, "
