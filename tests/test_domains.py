@@ -64,7 +64,7 @@ def test_modules_of_domains_are_known(module: str, is_domain: bool):
 
 def test_imports_into_domains_are_found(tmp_path: Path):
     sources = {
-        "robomarl.lab.sim.env": "def f():\n    from robomarl.domains.soccer.lab.game import Game",
+        "robomarl.lab.sim.env": "def f():\n    from robomarl.domains.soccer.lab.game import SoccerWorld",
         "robomarl.core.domain.registry": "from ...domains.flight import scenario\nimport robomarl.lab.sim.env",
         "robomarl.domains.flight.scenario": "from robomarl.domains.soccer import game",
         "robomarl.domains.soccer.lab.game": "",

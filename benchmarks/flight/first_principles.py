@@ -24,7 +24,7 @@ from robomarl.domains.flight.field.crazyflie_peer.mellinger import (
 from robomarl.domains.flight.lab.batch import TeamSim
 from robomarl.domains.flight.lab.quadrotor import RigidVehicle, Vec3
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.world import World, advance
+from robomarl.domains.flight.lab.world import FlightWorld, advance
 from robomarl.lab.sim.engines.delay import command_in_force
 
 MASS_KG, ARM_M = 0.0319, 0.03253
@@ -119,17 +119,17 @@ class FirstPrinciplesBodies:
         self._scenario = scenario
         self._repeats = round(scenario.physics_dt_s / CONTROL_S)
 
-    def prepare(self, world: World) -> None:
+    def prepare(self, world: FlightWorld) -> None:
         """Take over how the episodes begin: rotors at the speed that hovers."""
         quat, scale = np.stack(world.body.quat, -1).astype(float), self._mass_scale(world)
         self._rpm = np.repeat(rpm_for(MASS_KG * scale * GRAVITY_M_S2 / 4)[..., None], 4, -1)
         yaw = np.arctan2(2 * (quat[..., 0] * quat[..., 3]), 1 - 2 * quat[..., 3] ** 2)
         self._control = AttitudeControl(yaw, np.stack(world.body.omega, -1).astype(float))
 
-    def _mass_scale(self, world: World) -> np.ndarray:
+    def _mass_scale(self, world: FlightWorld) -> np.ndarray:
         return np.asarray(world.hidden.physics.mass_kg, float) / self._scenario.vehicle_config.body.mass_kg
 
-    def __call__(self, world: World, wind: Vec3) -> World:
+    def __call__(self, world: FlightWorld, wind: Vec3) -> FlightWorld:
         """The world one decision later; see `robomarl.domains.flight.lab.world.Integrate`."""
         body, air = world.body, np.stack(wind, -1)
         pos, quat, vel, omega = (np.stack(part, -1).astype(float) for part in body[:4])
@@ -144,7 +144,9 @@ class FirstPrinciplesBodies:
         p, q, v, o = (tuple(np.moveaxis(x, -1, 0).astype(world.goal_m.dtype)) for x in (pos, quat, vel, omega))
         return world._replace(body=RigidVehicle(p, q, v, o, body.rotors))
 
-    def _move(self, world: World, motion: tuple, wanted_rpm: np.ndarray, air: np.ndarray) -> tuple[np.ndarray, ...]:
+    def _move(
+        self, world: FlightWorld, motion: tuple, wanted_rpm: np.ndarray, air: np.ndarray
+    ) -> tuple[np.ndarray, ...]:
         """One step of rotors and rigid bodies, semi-implicit."""
         (pos, quat, vel, omega), dt_s = motion, CONTROL_S / STEPS
         spin_up = rotor_acceleration(self._rpm, wanted_rpm)
@@ -164,8 +166,10 @@ class FirstPrinciplesTeam(TeamSim):
         super().__init__(scenario, num_envs, seed)
         self.bodies = FirstPrinciplesBodies(scenario)
 
-    def _started(self, world: World) -> None:
+    def _started(self, world: FlightWorld) -> None:
         self.bodies.prepare(world)
 
-    def _advance(self, world: World, command: np.ndarray, draws: np.ndarray, plan: Plan | None = None) -> World:
+    def _advance(
+        self, world: FlightWorld, command: np.ndarray, draws: np.ndarray, plan: Plan | None = None
+    ) -> FlightWorld:
         return advance(self.scenario, world, command, draws, self.bodies, plan)

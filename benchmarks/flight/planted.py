@@ -9,7 +9,7 @@ import numpy as np
 from robomarl.domains.flight.lab.engines.mujoco import MujocoTeam
 from robomarl.domains.flight.lab.engines.mujoco_bodies import MujocoBodies
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.world import World
+from robomarl.domains.flight.lab.world import FlightWorld
 from robomarl.field.track import RobotTrack
 from robomarl.lab.evaluate.pilots import make_pilot
 
@@ -62,7 +62,7 @@ def fly_planted(
     return found
 
 
-def with_planted(scenario: FlightScenario, world: World, planted: dict[str, np.ndarray]) -> World:
+def with_planted(scenario: FlightScenario, world: FlightWorld, planted: dict[str, np.ndarray]) -> FlightWorld:
     """The same start with these vehicles and this weather."""
     p = {name: np.asarray(value, np.float32) for name, value in planted.items()}
     vehicle, hidden = scenario.vehicle_config, world.hidden

@@ -7,7 +7,7 @@ import numpy as np
 
 from robomarl.core.config import to_dict
 from robomarl.core.view import LocalView, Plan
-from robomarl.domains.soccer.lab.game import Game
+from robomarl.domains.soccer.lab.game import SoccerWorld
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.domains.soccer.lab.views import flat, turned, upright
 from robomarl.domains.soccer.ros import messages
@@ -41,7 +41,7 @@ class Senses:
         self._air: deque[list[tuple[Any, float]]] = deque(maxlen=latency)
         self._poses: deque[tuple[float, Any]] = deque(maxlen=1 + round(scenario.eyes.latency_s / scenario.period_s))
 
-    def hear(self, game: Game) -> list[LocalView]:
+    def hear(self, game: SoccerWorld) -> list[LocalView]:
         """One decision: everything is sent as a message and read; the views of all players."""
         now_s = EPOCH_S + float(game.step[0]) * self.scenario.period_s
         now = Now(now_s, now_s)
@@ -57,7 +57,7 @@ class Senses:
         self._air.append([(self._said(i, view, now_s), now_s) for i, view in enumerate(views)])
         return views
 
-    def _own(self, inbox: Inbox, index: int, game: Game, now: Now) -> None:
+    def _own(self, inbox: Inbox, index: int, game: SoccerWorld, now: Now) -> None:
         name, away = self.names[index], self.tasks[index].away
         on_map = estimate_of(game.pose, index)
         sent = convert.odometry_from(half_turn.turned(on_map) if away else on_map, now.stamp_s, name)
@@ -92,7 +92,7 @@ def estimate_of(pose: Any, index: int) -> Estimate:
     return Estimate(flat(x, y), turned(c, s), flat(vx, vy), upright(turn))
 
 
-def things_of(game: Game, there: Any, index: int) -> tuple[Thing, ...]:
+def things_of(game: SoccerWorld, there: Any, index: int) -> tuple[Thing, ...]:
     """What one robot's picture shows, by plane geometry: places in the body frame of where it thought it was."""
     seen, x, y, vx, vy = (part[0, index].astype(float) for part in game.sights[-1])
     px, py, _, _, c, s, _ = (float(part[0, index]) for part in there)

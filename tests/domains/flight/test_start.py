@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from robomarl.core.config import UserError
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
-from robomarl.domains.flight.lab.world import World, positions
+from robomarl.domains.flight.lab.world import FlightWorld, positions
 from robomarl.lab.sim.scenario import load_scenario
 
 SEEDS = st.integers(0, 2**32 - 1)
 COUNTS = st.integers(1, 16)
 
 
-def start(scenario: FlightScenario, seed: int) -> World:
+def start(scenario: FlightScenario, seed: int) -> FlightWorld:
     random = np.random.default_rng(seed)
     shapes = [(scenario.count, ROBOT_DRAWS), (TEAM_DRAWS,), (num_cells(scenario),)]
     return start_world(scenario, *(random.random(shape, np.float32) for shape in shapes))

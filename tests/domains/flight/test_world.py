@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from robomarl.domains.flight.lab.quadrotor import RigidVehicle
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
-from robomarl.domains.flight.lab.world import World, advance, blow, closest_approach, num_step_draws, queue_length
+from robomarl.domains.flight.lab.world import FlightWorld, advance, blow, closest_approach, num_step_draws, queue_length
 from robomarl.lab.sim.engines.delay import command_in_force
 from robomarl.lab.sim.message import mates_of
 from robomarl.lab.sim.scenario import load_scenario
 
 
-def frozen(world: World, wind: Any) -> World:
+def frozen(world: FlightWorld, wind: Any) -> FlightWorld:
     """An engine in which nobody moves."""
     return world
 
@@ -27,13 +27,15 @@ def randomized(name: str, **ranges: tuple[float, float]) -> FlightScenario:
     return dataclasses.replace(scenario, randomize=dataclasses.replace(scenario.randomize, **ranges))
 
 
-def start(scenario: FlightScenario, envs: int = 1, seed: int = 0) -> World:
+def start(scenario: FlightScenario, envs: int = 1, seed: int = 0) -> FlightWorld:
     random = np.random.default_rng(seed)
     shapes = [(envs, scenario.count, ROBOT_DRAWS), (envs, TEAM_DRAWS), (envs, num_cells(scenario))]
     return start_world(scenario, *(random.random(shape, np.float32) for shape in shapes))
 
 
-def step(scenario: FlightScenario, world: World, random: np.random.Generator, command: float = 0.0) -> World:
+def step(
+    scenario: FlightScenario, world: FlightWorld, random: np.random.Generator, command: float = 0.0
+) -> FlightWorld:
     shape = (*world.goal_m.shape[:-1], 4)
     draws = random.random((*shape[:-1], num_step_draws(scenario)), np.float32)
     return advance(scenario, world, np.full(shape, command, np.float32), draws, frozen)

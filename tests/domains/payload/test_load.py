@@ -17,7 +17,7 @@ from robomarl.domains.flight.core.payload.statics import grip_matrix, skew
 from robomarl.domains.flight.lab.payload import dynamics
 from robomarl.domains.flight.lab.payload.cables import crossed, turned
 from robomarl.domains.flight.lab.payload.start import hanging, outward
-from robomarl.domains.flight.lab.payload.state import NEVER_S, Cargo, Rigid, attitude, origin
+from robomarl.domains.flight.lab.payload.state import NEVER_S, CargoParameters, Rigid, attitude, origin
 from robomarl.domains.flight.lab.quadrotor import Physics, RigidVehicle, move
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
@@ -79,7 +79,7 @@ def test_one_vehicle_is_lost_at_its_time(lift: FlightScenario):
     assert len(set((cut < NEVER_S).argmax(-1))) == 3  # any of them
 
 
-def hand_made(lift: FlightScenario) -> tuple[RigidVehicle, Rigid, Cargo]:
+def hand_made(lift: FlightScenario) -> tuple[RigidVehicle, Rigid, CargoParameters]:
     """Two environments, three vehicles anywhere, moving and turning anyhow."""
     random = np.random.default_rng(1)
 
@@ -100,11 +100,13 @@ def hand_made(lift: FlightScenario) -> tuple[RigidVehicle, Rigid, Cargo]:
     return (
         body,
         rigid,
-        Cargo(np.full(2, 1.4), com, tuple(points[:, i] * one for i in range(3)), 0.5 * one, never, never),
+        CargoParameters(np.full(2, 1.4), com, tuple(points[:, i] * one for i in range(3)), 0.5 * one, never, never),
     )
 
 
-def momenta(lift: FlightScenario, body: RigidVehicle, rigid: Rigid, cargo: Cargo) -> tuple[np.ndarray, np.ndarray]:
+def momenta(
+    lift: FlightScenario, body: RigidVehicle, rigid: Rigid, cargo: CargoParameters
+) -> tuple[np.ndarray, np.ndarray]:
     """Linear momentum, and angular momentum about the world's origin, of the whole system, [2, 3] each."""
     from robomarl.core.vectors import cross, to_world
 
@@ -154,7 +156,7 @@ def test_cables_change_no_momentum(lift: FlightScenario):
     assert turned_after - turned_before == pytest.approx(expected, abs=1e-2)
 
 
-def energy(lift: FlightScenario, body: RigidVehicle, rigid: Rigid, cargo: Cargo) -> np.ndarray:
+def energy(lift: FlightScenario, body: RigidVehicle, rigid: Rigid, cargo: CargoParameters) -> np.ndarray:
     """Motion, height and stretch, [2]."""
     mass, inertia = lift.vehicle_config.body.mass_kg, lift.vehicle_config.body.inertia_kg_m2
     total = sum(0.5 * mass * (v**2).sum(-1) for v in body.vel) + sum(0.5 * cargo.mass_kg * v**2 for v in rigid.vel)

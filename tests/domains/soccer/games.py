@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from robomarl.domains.soccer.lab.batch import SoccerSim
-from robomarl.domains.soccer.lab.game import Game
+from robomarl.domains.soccer.lab.game import SoccerWorld
 from robomarl.domains.soccer.lab.physics.ball import Ball
 from robomarl.domains.soccer.lab.physics.omni_drive import OmniRobots
 from robomarl.domains.soccer.lab.placement import facing
@@ -39,7 +39,7 @@ def ball_at(x: float, y: float, vx: float = 0.0, vy: float = 0.0, num: int = 1) 
     return Ball(*(np.full(num, part, np.float32) for part in parts))
 
 
-def put(sim: SoccerSim, robots: OmniRobots, ball: Ball) -> Game:
+def put(sim: SoccerSim, robots: OmniRobots, ball: Ball) -> SoccerWorld:
     """Start the games of `sim` from these places."""
     sim.set_world(sim.reset()._replace(robots=robots, ball=ball))
     return sim.world

@@ -8,7 +8,7 @@ import pytest
 
 from robomarl.domains.soccer.core.features import Picture, with_told
 from robomarl.domains.soccer.lab.camera import in_sight, look
-from robomarl.domains.soccer.lab.game import Game, num_step_draws, perceive
+from robomarl.domains.soccer.lab.game import SoccerWorld, num_step_draws, perceive
 from robomarl.domains.soccer.lab.placement import PLACE_DRAWS
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.domains.soccer.lab.start import num_start_draws, start_game
@@ -78,13 +78,13 @@ def test_each_team_sees_its_own_field_frame_and_the_noise_stays_within_its_bound
     assert mirrored.max() <= reach + 0.4 * turn, "the other team sees the same ball at (0, -0.2)"
 
 
-def run(scenario: SoccerScenario, game: Game, draws: list[np.ndarray]) -> Game:
+def run(scenario: SoccerScenario, game: SoccerWorld, draws: list[np.ndarray]) -> SoccerWorld:
     for each in draws:
         game = perceive(scenario, game, each)
     return game
 
 
-def sensed_after(game: Game, draws: list[np.ndarray]) -> Any:
+def sensed_after(game: SoccerWorld, draws: list[np.ndarray]) -> Any:
     return player_views(SCENARIO, run(SCENARIO, game, draws)).sensed
 
 
@@ -160,7 +160,7 @@ def test_what_is_neither_seen_nor_heard_leaves_the_observation_bit_equal():
     assert np.array_equal(before[free, :2], after[free, :2])
 
 
-def in_reach(scenario: SoccerScenario, game: Game) -> np.ndarray:
+def in_reach(scenario: SoccerScenario, game: SoccerWorld) -> np.ndarray:
     """[E, M, T] bool: within the field of view and the range, whoever stands in between."""
     from robomarl.domains.soccer.lab.camera import all_things
 
@@ -171,7 +171,7 @@ def in_reach(scenario: SoccerScenario, game: Game) -> np.ndarray:
     return (away <= scenario.eyes.range_m + 0.01) & (ahead >= (np.cos(scenario.eyes.fov_rad / 2) - 0.01) * away)
 
 
-def _between(scenario: SoccerScenario, game: Game, hidden: np.ndarray) -> np.ndarray:
+def _between(scenario: SoccerScenario, game: SoccerWorld, hidden: np.ndarray) -> np.ndarray:
     """[E] bool: a robot that is moved away might have hidden something: it is near the field of view's edge."""
     near = np.hypot(
         game.robots.x[:, 2:, None] - game.robots.x[:, None, :2], game.robots.y[:, 2:, None] - game.robots.y[:, None, :2]
@@ -179,6 +179,6 @@ def _between(scenario: SoccerScenario, game: Game, hidden: np.ndarray) -> np.nda
     return (hidden[:, 1:] & (near < scenario.eyes.range_m + 0.2)).any(-1)
 
 
-def _observe(scenario: SoccerScenario, game: Game, spec) -> np.ndarray:  # noqa: ANN001
+def _observe(scenario: SoccerScenario, game: SoccerWorld, spec) -> np.ndarray:  # noqa: ANN001
     views = player_views(scenario, game)
     return spec.observe(spec.init(views), views)[1]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from robomarl.domains.soccer.lab.env import SoccerEnv
-from robomarl.domains.soccer.lab.game import Game, num_step_draws, perceive
+from robomarl.domains.soccer.lab.game import SoccerWorld, num_step_draws, perceive
 from robomarl.domains.soccer.lab.placement import PLACE_DRAWS
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.domains.soccer.lab.start import num_start_draws, start_game
@@ -34,7 +34,7 @@ BALL = (0.9, 0.3, 1.5, -0.7)
 NUM = 40
 
 
-def played(scenario: SoccerScenario, pictures: int = 4) -> Game:
+def played(scenario: SoccerScenario, pictures: int = 4) -> SoccerWorld:
     """Games with all errors and losses, of which so many pictures were taken since the robots are at `BEHIND`."""
     random = np.random.default_rng(5)
     game = start_game(scenario, random.random((NUM, 4, num_start_draws(scenario)), np.float32))
@@ -49,7 +49,7 @@ def views_of(scenario: SoccerScenario, pictures: int = 4) -> Any:
     return player_views(scenario, played(scenario, pictures))
 
 
-def sensed(scenario: SoccerScenario, game: Game) -> Any:
+def sensed(scenario: SoccerScenario, game: SoccerWorld) -> Any:
     """What everybody senses then."""
     return player_views(scenario, game).sensed
 

@@ -10,7 +10,7 @@ from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.tasks.registry import task_of
 from robomarl.domains.flight.lab.tasks.unseen import leaves, unseen
-from robomarl.domains.flight.lab.world import World
+from robomarl.domains.flight.lab.world import FlightWorld
 from robomarl.lab.sim.scenario import load_scenario
 
 TEAMS = 3
@@ -18,7 +18,7 @@ PARTS = ("queue", "gust_m_s", "control", "body.rotors", "body.omega", "hidden.ph
 
 
 @pytest.fixture(scope="module", params=["swap_4", "lift_3"])
-def scene(request: pytest.FixtureRequest) -> tuple[FlightScenario, World]:
+def scene(request: pytest.FixtureRequest) -> tuple[FlightScenario, FlightWorld]:
     scenario = load_scenario(request.param)
     return scenario, make_team(scenario, "fast", TEAMS, 0).reset()
 
@@ -37,7 +37,7 @@ def with_part(tree: Any, path: str, value: Any) -> Any:
 
 
 @pytest.mark.parametrize("path", PARTS)
-def test_nothing_of_it_is_hidden_from_the_critic(scene: tuple[FlightScenario, World], path: str):
+def test_nothing_of_it_is_hidden_from_the_critic(scene: tuple[FlightScenario, FlightWorld], path: str):
     """Each number of it, changed for the first robot alone, changes what the critic of that robot sees."""
     scenario, world = scene
     seen, (flat, tree) = task_of(scenario).privileged, jax.tree.flatten(part_of(world, path))
@@ -50,7 +50,7 @@ def test_nothing_of_it_is_hidden_from_the_critic(scene: tuple[FlightScenario, Wo
         assert (after != before)[:, 0].any(-1).all(), f"{path}, number {i}"
 
 
-def test_it_is_one_row_a_robot_and_finite(scene: tuple[FlightScenario, World]):
+def test_it_is_one_row_a_robot_and_finite(scene: tuple[FlightScenario, FlightWorld]):
     scenario, world = scene
     found = unseen(scenario, world)
     commands = len(world.queue) * world.queue[0].shape[-1]

@@ -14,7 +14,7 @@ from robomarl.core.config import UserError, build
 from robomarl.domains.flight.lab.payload import lift
 from robomarl.domains.flight.lab.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
 from robomarl.domains.flight.lab.tasks import swap
-from robomarl.domains.flight.lab.world import World
+from robomarl.domains.flight.lab.world import FlightWorld
 from robomarl.domains.soccer.lab.env import SoccerEnv
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.env import make_env
@@ -46,7 +46,7 @@ def test_a_team_has_a_value_for_each_robot_from_one_input() -> None:
     np.testing.assert_allclose(value[0, 0], [a, 2 * a + b, 0.1 - b], rtol=1e-6)
 
 
-def _start(scenario: Any) -> World:
+def _start(scenario: Any) -> FlightWorld:
     """An episode's start, in numpy: nothing is compiled."""
     draw = np.random.default_rng(0).random
     return start_world(scenario, draw((scenario.count, ROBOT_DRAWS)), draw(TEAM_DRAWS), draw(num_cells(scenario)))

@@ -14,7 +14,7 @@ from robomarl.domains.flight.lab.engines.mujoco import MujocoTeam
 from robomarl.domains.flight.lab.engines.mujoco_bodies import MujocoBodies
 from robomarl.domains.flight.lab.quadrotor import RigidVehicle, Vec4
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.world import World
+from robomarl.domains.flight.lab.world import FlightWorld
 from robomarl.ros.io.messages import Estimate
 
 STANDS = 1.5
@@ -53,7 +53,7 @@ class DrivenBodies(MujocoBodies):
         super().__init__(scenario, 1)
         self.rotors_n = np.zeros((scenario.count, 4))
 
-    def rotor_targets(self, world: World, body: RigidVehicle, substep: int) -> Vec4:
+    def rotor_targets(self, world: FlightWorld, body: RigidVehicle, substep: int) -> Vec4:
         """Return the rotor thrusts that were set."""
         return tuple(self.rotors_n[None, :, i] for i in range(4))  # type: ignore[return-value]
 

@@ -10,7 +10,7 @@ from robomarl.domains.flight.lab.payload.flight_log import load_columns, one_of,
 from robomarl.domains.flight.lab.payload.state import Load, origin
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.tasks.registry import task_of
-from robomarl.domains.flight.lab.world import World, positions, velocities
+from robomarl.domains.flight.lab.world import FlightWorld, positions, velocities
 
 SET_DOWN_M_S = 1.5
 """A load that comes down faster has fallen."""
@@ -49,7 +49,7 @@ class Judge:
         """Time [s] since the first command."""
         return self._steps * self._scenario.period_s
 
-    def watch(self, world: World, command: np.ndarray, contact: bool) -> None:
+    def watch(self, world: FlightWorld, command: np.ndarray, contact: bool) -> None:
         """Take in one physics step of a flight.
 
         Args:
@@ -68,18 +68,18 @@ class Judge:
         if math.isnan(self.succeeded_s) and self._task.succeeded(self._scenario, world).all():
             self.succeeded_s = self.flight_s
 
-    def watch_climb(self, world: World, contact: bool) -> None:
+    def watch_climb(self, world: FlightWorld, contact: bool) -> None:
         """Take in one physics step of a climb to the hand-over: not a flight yet, but contact is a failure."""
         self.failed = self._sees_contact(world, contact) or self.failed
 
-    def _sees_contact(self, world: World, contact: bool) -> bool:
+    def _sees_contact(self, world: FlightWorld, contact: bool) -> bool:
         self.min_distance_m = min(self.min_distance_m, float(world.closest_m.min()))
         touching = contact or self.min_distance(world) < 2 * self._scenario.vehicle_config.body.radius_m
         self.collisions += touching and not self._touching
         self._touching = touching
         return touching
 
-    def _has_failed(self, world: World) -> bool:
+    def _has_failed(self, world: FlightWorld) -> bool:
         """Return True if the flight failed by the task's rules. A landing robot counts as at the arena's floor,
         which is above the ground.
         """
@@ -91,7 +91,7 @@ class Judge:
         seen = world._replace(body=world.body._replace(pos=(x, y, at_floor)))  # type: ignore[arg-type]
         return self._landings.came_up(pos_m) or bool(self._task.failed(self._scenario, seen).any())
 
-    def _is_put_down(self, world: World) -> bool:
+    def _is_put_down(self, world: FlightWorld) -> bool:
         """Return True if the load has come down to the ground slowly, which ends the flight."""
         if not isinstance(world.load, Load):
             return False
@@ -99,7 +99,7 @@ class Judge:
         return bool(low and abs(world.load.rigid.vel[2][0]) < SET_DOWN_M_S)
 
     @staticmethod
-    def min_distance(world: World) -> float:
+    def min_distance(world: FlightWorld) -> float:
         """Least distance between two centres within the last step [m]."""
         return float(world.closest_m.min())
 
@@ -125,6 +125,6 @@ class Judge:
         )
 
 
-def _row(world: World, command: np.ndarray) -> tuple[np.ndarray, ...]:
+def _row(world: FlightWorld, command: np.ndarray) -> tuple[np.ndarray, ...]:
     quat = np.stack(world.body.quat, -1)
     return positions(world.body)[0], quat[0], velocities(world.body)[0], world.goal_m[0].copy(), command.copy()

@@ -18,7 +18,7 @@ from robomarl.domains.flight.field.vehicle_failsafe import Mode, VehicleFailsafe
 from robomarl.domains.flight.lab.engines.mujoco import MujocoTeam
 from robomarl.domains.flight.lab.payload.state import Load, Rigid, attitude, origin
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.world import World, positions, velocities
+from robomarl.domains.flight.lab.world import FlightWorld, positions, velocities
 from robomarl.lab.sim.scenario import RateConfig
 from robomarl.ros.flight_score import Score
 from robomarl.ros.robot.hover.control import LEVEL_M
@@ -127,7 +127,7 @@ class RealTimeTeam:
             cargo = load.cargo._replace(off_s=np.where(stops, now_s, load.cargo.off_s))
             self._sim.set_world(self.world._replace(load=load._replace(cargo=cargo)))
 
-    def _has_begun(self, world: World) -> bool:
+    def _has_begun(self, world: FlightWorld) -> bool:
         if not self._ground:
             return bool((self.onboard.mode != Mode.WAITING).any())
         low_m, load = self.scenario.arena.low_m[2] + TAKEN_OFF_M, world.load
@@ -136,7 +136,7 @@ class RealTimeTeam:
         low_m = max(low_m, self._handover_m - LEVEL_M)
         return bool((self.onboard.mode == Mode.FOLLOWING).all() and (positions(world.body)[0, :, 2] > low_m).all())
 
-    def _put_down(self, world: World) -> None:
+    def _put_down(self, world: FlightWorld) -> None:
         """Put the vehicles on the ground below their places, at rest."""
         body = world.body
         x, y, z = body.pos
@@ -150,7 +150,7 @@ class RealTimeTeam:
         self._sim.step(self.onboard.step(positions(down)[0], velocities(down)[0], self.dt_s)[None])
 
     @property
-    def world(self) -> World:
+    def world(self) -> FlightWorld:
         """True state of the world now; axes [1, N, ...]."""
         return self._sim.world
 
@@ -185,7 +185,7 @@ class RealTimeTeam:
         return Score(self._resets, self._seed, *flown, self.scenario.time_limit_s, slipped_s)
 
 
-def on_feet(before: World, world: World, stands: np.ndarray) -> World:
+def on_feet(before: FlightWorld, world: FlightWorld, stands: np.ndarray) -> FlightWorld:
     """Vehicles [N] on the ground stay where they are: to the engine they are spheres, which wind would roll."""
     body, then = world.body, before.body
     parts = {
@@ -196,7 +196,7 @@ def on_feet(before: World, world: World, stands: np.ndarray) -> World:
     return world._replace(body=body._replace(**parts))
 
 
-def grounded(scenario: FlightScenario, world: World) -> World:
+def grounded(scenario: FlightScenario, world: FlightWorld) -> FlightWorld:
     """Return the world with the load on the ground, level, below its place; rotors idle, cables slack."""
     load, section = world.load, scenario.load
     assert isinstance(load, Load), "only for scenarios with a load"

@@ -6,16 +6,17 @@ from robomarl.core.view import LocalView
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
 from robomarl.domains.flight.lab.views import local_views
-from robomarl.domains.flight.lab.world import World, num_step_draws, with_plans
+from robomarl.domains.flight.lab.world import FlightWorld, num_step_draws, with_plans
 from robomarl.lab.sim.batch import BatchSim
 
 
-class TeamSim(BatchSim[World]):
+class TeamSim(BatchSim[FlightWorld]):
     """E teams of the scenario's N robots. Subclasses are the engines."""
 
     scenario: FlightScenario
+    known: FlightScenario
 
-    def set_world(self, world: World) -> None:
+    def set_world(self, world: FlightWorld) -> None:
         """Go on from another state, as if `reset` had drawn it."""
         super().set_world(with_plans(self.scenario, world))
 
@@ -23,7 +24,7 @@ class TeamSim(BatchSim[World]):
         """Return the views of all robots now, [E, N, ...]."""
         return local_views(self.known, self.world)
 
-    def _start(self) -> World:
+    def _start(self) -> FlightWorld:
         num, size = self.num_envs, self.scenario.count
         draws = (self._draw(num, size, ROBOT_DRAWS), self._draw(num, TEAM_DRAWS))
         world = start_world(self.scenario, *draws, self._draw(num, num_cells(self.scenario)))

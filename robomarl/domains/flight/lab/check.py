@@ -11,9 +11,9 @@ import math
 import numpy as np
 
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.world import World, positions
-from robomarl.lab.sim.check import drift
+from robomarl.domains.flight.lab.world import FlightWorld, positions
 from robomarl.lab.probe import CheckTrial, Probe
+from robomarl.lab.sim.check import drift
 
 HOLD_S = (0.2, 0.4)
 
@@ -29,7 +29,7 @@ def spread_out(scenario: FlightScenario, seconds: float) -> FlightScenario:
     return dataclasses.replace(scenario, start=start, goal=goal)
 
 
-def heavier(world: World, factor: float) -> World:
+def heavier(world: FlightWorld, factor: float) -> FlightWorld:
     """Return the state with masses times `factor`, unknown to the controller."""
     physics = world.hidden.physics
     changed = physics._replace(mass_kg=physics.mass_kg * np.float32(factor))
@@ -37,8 +37,8 @@ def heavier(world: World, factor: float) -> World:
 
 
 def harsh_commands(
-    scenario: FlightScenario, world: World, random: np.random.Generator, seconds: float
-) -> tuple[World, np.ndarray]:
+    scenario: FlightScenario, world: FlightWorld, random: np.random.Generator, seconds: float
+) -> tuple[FlightWorld, np.ndarray]:
     """Return the start as drawn, and [T, E, N, 4] commands within the limits, each element held for `HOLD_S`."""
     limits = scenario.vehicle_config.limits
     low = np.array([*limits.accel_min_m_s2, -limits.yaw_rate_rad_s], np.float32)
@@ -56,7 +56,7 @@ def harsh_commands(
     return world, commands
 
 
-def seen(world: World) -> tuple[np.ndarray, np.ndarray]:
+def seen(world: FlightWorld) -> tuple[np.ndarray, np.ndarray]:
     """Return the positions [E, N, 3] and the attitudes [E, N, 4] of the robots."""
     return positions(world.body), np.stack(world.body.quat, -1).astype(float)
 

@@ -12,7 +12,7 @@ from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
 from robomarl.domains.flight.lab.tasks.registry import task_of
 from robomarl.domains.flight.lab.views import local_views
-from robomarl.domains.flight.lab.world import Integrate, World, advance, num_step_draws, with_plans
+from robomarl.domains.flight.lab.world import FlightWorld, Integrate, advance, num_step_draws, with_plans
 from robomarl.lab.sim.agents import CORRECTED, AgentsEnv, EpisodeState, State, StepOutcome, merge_weights, of_team
 from robomarl.lab.sim.model.training_filter import PassThrough, make_filter
 from robomarl.lab.sim.random_bits import seed_words
@@ -31,6 +31,8 @@ class TeamEnv(AgentsEnv):
     for the team: 1 when the episode ended, by failure or by time (then `info["truncation"]` is 1 as well).
     `state.metrics` has every weighted reward term, `reward/NAME`, and `success`, `contact`, averaged over robots.
     """
+
+    scenario: FlightScenario
 
     def __init__(
         self, scenario: FlightScenario, sim: str = "fast", weights: dict[str, float] | None = None, safety: str = "off"
@@ -76,17 +78,17 @@ class TeamEnv(AgentsEnv):
             world = with_plans(self.scenario, world)
         return self.first(world, seed_words(key), jnp.zeros((), bool), self._filter.init((self.num_agents,)))
 
-    def decide(self, episode: EpisodeState, action: jax.Array, draws: jax.Array) -> tuple[World, jax.Array, Any]:
+    def decide(self, episode: EpisodeState, action: jax.Array, draws: jax.Array) -> tuple[FlightWorld, jax.Array, Any]:
         """Behind the filter, if there is one."""
         safety, command = self._filter(episode.safety, self.views(episode.world), action)
         plan = getattr(safety, "plan", None)
         return advance(self.scenario, episode.world, command, draws, self.integrate, plan), command, safety
 
-    def terms(self, before: World, after: World, command: jax.Array) -> dict[str, jax.Array]:
+    def terms(self, before: FlightWorld, after: FlightWorld, command: jax.Array) -> dict[str, jax.Array]:
         """Return the reward terms of the task."""
         return self.task.reward_terms(self.scenario, before, after, command)
 
-    def outcome(self, episode: EpisodeState, world: World) -> StepOutcome:
+    def outcome(self, episode: EpisodeState, world: FlightWorld) -> StepOutcome:
         """Failed and succeeded, as the task says."""
         failed, succeeded = (judge(self.scenario, world) for judge in (self.task.failed, self.task.succeeded))
         return of_team(episode, world, failed, succeeded, self.scenario.max_steps)
@@ -96,11 +98,11 @@ class TeamEnv(AgentsEnv):
         """Random numbers of each robot and decision."""
         return num_step_draws(self.scenario)
 
-    def advance(self, world: World, command: jax.Array, draws: jax.Array) -> World:
+    def advance(self, world: FlightWorld, command: jax.Array, draws: jax.Array) -> FlightWorld:
         """The world one decision later, without filters."""
         return advance(self.scenario, world, command, draws, self.integrate)
 
-    def views(self, world: World) -> LocalView:
+    def views(self, world: FlightWorld) -> LocalView:
         """Return the views of all robots, [N, ...]."""
         return local_views(self.scenario, world)
 

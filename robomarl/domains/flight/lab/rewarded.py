@@ -7,7 +7,7 @@ import numpy as np
 from robomarl.domains.flight.lab.quadrotor import RigidVehicle
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.tasks.registry import task_of
-from robomarl.domains.flight.lab.world import World, arrival, closest_approach
+from robomarl.domains.flight.lab.world import FlightWorld, arrival, closest_approach
 from robomarl.lab.sim.agents import merge_weights
 from robomarl.lab.train.offline.team_path import TeamPath
 
@@ -40,7 +40,7 @@ def rewarded(
     return np.asarray(reward), np.asarray(task.failed(scenario, after))
 
 
-def world_of(path: TeamPath) -> World:
+def world_of(path: TeamPath) -> FlightWorld:
     """Return the recorded part of the world, [K, N]; parts that were not recorded are empty, and no term of these
     tasks reads them.
     """
@@ -48,13 +48,13 @@ def world_of(path: TeamPath) -> World:
     body = RigidVehicle(*(tuple(np.moveaxis(part, -1, 0)) for part in parts))  # type: ignore[arg-type]
     zero = path.pos_m[..., 0] * 0
     unknown: Any = ()
-    return World(
+    return FlightWorld(
         body=body, queue=(path.command,), hidden=unknown, gust_m_s=unknown, measured=unknown, sent=(), air=unknown,
         goal_m=path.goal_m, arrived_s=zero, closest_m=zero, step=np.arange(len(zero)),
     )  # fmt: skip
 
 
-def _rows(world: World, part: slice) -> World:
+def _rows(world: FlightWorld, part: slice) -> FlightWorld:
     body = RigidVehicle(*(tuple(component[part] for component in vector) for vector in world.body))  # type: ignore[arg-type]
     same = {name: getattr(world, name)[part] for name in ("goal_m", "arrived_s", "closest_m", "step")}
     return world._replace(body=body, **same)

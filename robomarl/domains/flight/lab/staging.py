@@ -6,7 +6,7 @@ from robomarl.core.types import GRAVITY_M_S2, Array
 from robomarl.domains.flight.core.payload.scenario import LoadConfig
 from robomarl.domains.flight.lab.payload.flight_log import load_columns
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.world import World, positions
+from robomarl.domains.flight.lab.world import FlightWorld, positions
 from robomarl.lab.scene.looks import look_of, team_colours
 from robomarl.lab.scene.scene import Moment, Part, Scene, Staging, planned
 from robomarl.lab.scene.solids import obstacle_part
@@ -39,7 +39,7 @@ def load_parts(load: LoadConfig) -> tuple[Part, ...]:
     return (Part("box", (x, y, z), (a, b, c), rgb=BOX_RGB),)
 
 
-def moment(scenario: FlightScenario, world: World, env: int) -> Moment:
+def moment(scenario: FlightScenario, world: FlightWorld, env: int) -> Moment:
     """Return one episode of a batch of worlds, now."""
     shown = Moment(
         time_s=float(np.asarray(world.step)[env]) * scenario.period_s,
@@ -60,11 +60,11 @@ def moment(scenario: FlightScenario, world: World, env: int) -> Moment:
     )
 
 
-def with_goal(scenario: FlightScenario, world: World, robot: int, place_m: Array) -> World:
+def with_goal(scenario: FlightScenario, world: FlightWorld, robot: int, place_m: Array) -> FlightWorld:
     """Return the world with another goal of a robot; under a load all robots have the goal of the load."""
     goal = np.array(world.goal_m)
     goal[:, slice(None) if scenario.load else robot] = place_m
     return world._replace(goal_m=goal, arrived_s=np.asarray(world.arrived_s) * 0)
 
 
-STAGING: Staging[FlightScenario, World] = Staging(scene, moment, with_goal)
+STAGING: Staging[FlightScenario, FlightWorld] = Staging(scene, moment, with_goal)

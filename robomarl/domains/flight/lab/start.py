@@ -11,7 +11,14 @@ from robomarl.core.types import GRAVITY_M_S2, Array
 from robomarl.domains.flight.lab.payload.start import LOAD_DRAWS, place_vehicles, start_load
 from robomarl.domains.flight.lab.quadrotor import Physics, RigidVehicle, Vec3
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.world import Hidden, StateEstimates, World, positions, queue_length, velocities
+from robomarl.domains.flight.lab.world import (
+    FlightParameters,
+    FlightWorld,
+    StateEstimates,
+    positions,
+    queue_length,
+    velocities,
+)
 from robomarl.lab.sim.message import Air, Message, mates_of
 from robomarl.lab.sim.randomize import between
 
@@ -26,13 +33,13 @@ def num_cells(scenario: FlightScenario) -> int:
     return len(_cells(scenario)) if scenario.goal.kind == "random" else 0
 
 
-def start_world(scenario: FlightScenario, robot: Array, team: Array, cells: Array) -> World:
+def start_world(scenario: FlightScenario, robot: Array, team: Array, cells: Array) -> FlightWorld:
     """The state at the start of an episode; see `start_ring` for the arguments."""
     start = start_carrying if scenario.load else start_ring
     return start(scenario, robot, team, cells)
 
 
-def start_ring(scenario: FlightScenario, robot: Array, team: Array, cells: Array) -> World:
+def start_ring(scenario: FlightScenario, robot: Array, team: Array, cells: Array) -> FlightWorld:
     """The start of a team that carries nothing: on a ring, or at places of its own.
 
     Args:
@@ -61,7 +68,7 @@ def start_ring(scenario: FlightScenario, robot: Array, team: Array, cells: Array
     return still_world(scenario, body, hidden, goal, team)
 
 
-def start_carrying(scenario: FlightScenario, robot: Array, team: Array, cells: Array) -> World:
+def start_carrying(scenario: FlightScenario, robot: Array, team: Array, cells: Array) -> FlightWorld:
     """The start of a team that carries a load: above it, or as harsh as the scenario asks for."""
     load, goal = start_load(scenario, cells, robot)
     body, control, load = place_vehicles(scenario, load, robot)
@@ -70,14 +77,16 @@ def start_carrying(scenario: FlightScenario, robot: Array, team: Array, cells: A
     return world._replace(control=control, load=load)
 
 
-def still_world(scenario: FlightScenario, body: RigidVehicle, hidden: Hidden, goal: Array, team: Array) -> World:
+def still_world(
+    scenario: FlightScenario, body: RigidVehicle, hidden: FlightParameters, goal: Array, team: Array
+) -> FlightWorld:
     """A world in which nothing has been commanded, heard or reached yet; `goal` is [..., N, 3]."""
     xp, zero = namespace(goal), body.pos[0] * 0
     pos, vel = positions(body), velocities(body)
     measured = StateEstimates(pos, vel)
     mates = mates_of(scenario.count)
     nothing = xp.stack([zero + value for value in scenario.rest_command], -1)
-    return World(
+    return FlightWorld(
         body=body,
         queue=(nothing,) * queue_length(scenario),
         hidden=hidden,
@@ -92,7 +101,7 @@ def still_world(scenario: FlightScenario, body: RigidVehicle, hidden: Hidden, go
     )
 
 
-def _draw_hidden(scenario: FlightScenario, robot: Array, team: Array, zero: Array) -> Hidden:
+def _draw_hidden(scenario: FlightScenario, robot: Array, team: Array, zero: Array) -> FlightParameters:
     xp, ranges, vehicle = namespace(robot), scenario.randomize, scenario.vehicle_config
     delay_s = between(ranges.delay_s, robot[..., 3])
     size, direction = between(ranges.wind_m_s, team[..., 0]), 2 * math.pi * team[..., 1]
@@ -101,7 +110,7 @@ def _draw_hidden(scenario: FlightScenario, robot: Array, team: Array, zero: Arra
         thrust_scale=between(ranges.thrust_scale, robot[..., 1]),
         rotor_tau_s=vehicle.rotors.time_constant_s * between(ranges.rotor_tau_scale, robot[..., 2]),
     )
-    return Hidden(
+    return FlightParameters(
         physics=physics,
         delay_substeps=xp.round(delay_s / scenario.physics_dt_s).astype(np.int32),
         noise_scale=between(ranges.noise_scale, robot[..., 4]),

@@ -8,11 +8,11 @@ from robomarl.core.view import Goal, Heard, LoadSensed, LocalView, NothingSensed
 from robomarl.domains.flight.core.payload.statics import grip_matrix, reach_m
 from robomarl.domains.flight.lab.payload.state import Load
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.world import World
+from robomarl.domains.flight.lab.world import FlightWorld
 from robomarl.lab.sim.message import braking_plan
 
 
-def local_views(scenario: FlightScenario, world: World) -> LocalView:
+def local_views(scenario: FlightScenario, world: FlightWorld) -> LocalView:
     """Return the views of all robots, every field with leading axes [..., N].
 
     Args:
@@ -53,13 +53,13 @@ def local_views(scenario: FlightScenario, world: World) -> LocalView:
     )
 
 
-def see_nothing(scenario: FlightScenario, world: World) -> tuple[NothingSensed, Array, Array]:
+def see_nothing(scenario: FlightScenario, world: FlightWorld) -> tuple[NothingSensed, Array, Array]:
     """Sensors, wanted attitude [..., N, 4] and role [..., N] of robots that carry nothing: upright, all alike."""
     xp, zero = namespace(world.goal_m), world.measured.pos_m[..., 0] * 0
     return NothingSensed(), xp.stack([zero + 1, zero, zero, zero], -1), zero.astype("int32")
 
 
-def see_load(scenario: FlightScenario, world: World) -> tuple[LoadSensed, Array, Array]:
+def see_load(scenario: FlightScenario, world: FlightWorld) -> tuple[LoadSensed, Array, Array]:
     """Sensors, wanted attitude of the load and role of robots that carry; the role is the place at the load."""
     load, cables = world.load, scenario.cables
     assert isinstance(load, Load), "a scenario with a load starts with one"

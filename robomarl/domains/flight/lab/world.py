@@ -1,4 +1,4 @@
-"""`World`: the true state at one decision, and its step to the next, array-generic.
+"""`FlightWorld`: the true state at one decision, and its step to the next, array-generic.
 
 Engines differ in one function only, `Integrate`, which moves the bodies through the sub-steps.
 Commands in flight, sensing, radio and wind share one code. Randomness comes in as arrays of
@@ -33,7 +33,7 @@ class StateEstimates(NamedTuple):
     """[..., N, 3] world."""
 
 
-class Hidden(NamedTuple):
+class FlightParameters(NamedTuple):
     """Randomized parameters of this episode; no robot knows them."""
 
     physics: Physics
@@ -50,14 +50,14 @@ class Hidden(NamedTuple):
     """[..., N] standard deviation of gusts."""
 
 
-class World(NamedTuple):
+class FlightWorld(NamedTuple):
     """Everything that is true at one decision."""
 
     body: RigidVehicle
     """[..., N] each component."""
     queue: tuple[Array, ...]
     """Commands by age, newest first, [..., N, A] each, which the delay still holds back."""
-    hidden: Hidden
+    hidden: FlightParameters
     gust_m_s: Vec3
     """[..., N] each: gust on top of the steady wind, world."""
     measured: StateEstimates
@@ -81,9 +81,9 @@ class World(NamedTuple):
     """[...] int: which of a residual's ensemble moves the team; empty where the scenario has none."""
 
 
-Integrate = Callable[[World, Vec3], World]
+Integrate = Callable[[FlightWorld, Vec3], FlightWorld]
 """(world with the new command queued, wind [m/s]) -> the world with all moving parts one decision later."""
-Part = Callable[[FlightScenario, World, World, Array], World]
+Part = Callable[[FlightScenario, FlightWorld, FlightWorld, Array], FlightWorld]
 """(scenario, world before, world after, all draws of the decision) -> world after, an optional part brought up to
 date."""
 
@@ -114,8 +114,13 @@ def parts_of(scenario: FlightScenario) -> tuple[Part, ...]:
 
 
 def advance(
-    scenario: FlightScenario, world: World, command: Array, draws: Array, integrate: Integrate, plan: Plan | None = None
-) -> World:
+    scenario: FlightScenario,
+    world: FlightWorld,
+    command: Array,
+    draws: Array,
+    integrate: Integrate,
+    plan: Plan | None = None,
+) -> FlightWorld:
     """Advance the whole team by one decision.
 
     Args:
@@ -154,7 +159,7 @@ def advance(
     return world
 
 
-def with_residual(scenario: FlightScenario, world: World, wind: Vec3) -> Vec3:
+def with_residual(scenario: FlightScenario, world: FlightWorld, wind: Vec3) -> Vec3:
     """Return the wind by which drag pushes as wind and residual do; the given wind if the scenario has no residual."""
     if scenario.residual is None:
         return wind
@@ -163,7 +168,7 @@ def with_residual(scenario: FlightScenario, world: World, wind: Vec3) -> Vec3:
     return tuple(a + b for a, b in zip(wind, more, strict=True))
 
 
-def blow(scenario: FlightScenario, world: World, draws: Array) -> Vec3:
+def blow(scenario: FlightScenario, world: FlightWorld, draws: Array) -> Vec3:
     """Gusts one period later: an Ornstein-Uhlenbeck process driven by uniform noise of unit variance."""
     keep = math.exp(-scenario.period_s / scenario.weather.gust_time_s)
     size = world.hidden.gust_m_s * math.sqrt(12 * (1 - keep * keep))
@@ -180,7 +185,7 @@ def measure(scenario: FlightScenario, body: RigidVehicle, scale: Array, draws: A
     )
 
 
-def receive(scenario: FlightScenario, world: World, message: Message, draws: Array) -> Air:
+def receive(scenario: FlightScenario, world: FlightWorld, message: Message, draws: Array) -> Air:
     """The radio: each robot hears each mate's message unless it is lost or the mate is out of range."""
     away = message.pos_m[..., mates_of(scenario.count), :] - message.pos_m[..., :, None, :]
     in_range = (away * away).sum(-1) <= scenario.radio.range_m**2
@@ -188,7 +193,7 @@ def receive(scenario: FlightScenario, world: World, message: Message, draws: Arr
     return deliver(world.air, message, heard, (scenario.radio.latency_s, scenario.period_s))
 
 
-def with_plans(scenario: FlightScenario, world: World) -> World:
+def with_plans(scenario: FlightScenario, world: FlightWorld) -> FlightWorld:
     """Return the world with room for plans in its messages; so far there are none."""
     brake_m_s2, air = scenario.vehicle_config.safety.brake_m_s2, world.air
     if isinstance(air.plan, Plan):
@@ -197,7 +202,7 @@ def with_plans(scenario: FlightScenario, world: World) -> World:
     return world._replace(sent=sent, air=air._replace(plan=braking_plan(air.pos_m, air.vel_m_s, brake_m_s2)))
 
 
-def _message(scenario: FlightScenario, world: World, measured: StateEstimates) -> Message:
+def _message(scenario: FlightScenario, world: FlightWorld, measured: StateEstimates) -> Message:
     """Return the robots' messages for a new estimate; their plans are not made yet."""
     if not isinstance(world.air.plan, Plan):
         return Message(*measured)
@@ -221,7 +226,7 @@ def closest_approach(before: RigidVehicle, after: RigidVehicle) -> Array:
     return xp.sqrt((square + myself).min(-1))
 
 
-def arrival(scenario: FlightScenario, world: World) -> Array:
+def arrival(scenario: FlightScenario, world: FlightWorld) -> Array:
     """[..., N] how long each robot has been at its goal and slow, one more period counted in."""
     xp = namespace(world.goal_m)
     error = positions(world.body) - world.goal_m

@@ -15,7 +15,7 @@ from robomarl.domains.soccer.core.log import MatchLog
 from robomarl.domains.soccer.lab.camera import Pose
 from robomarl.domains.soccer.lab.engines.mujoco import MujocoPlay
 from robomarl.domains.soccer.lab.evaluation.match import IMPACT_M_S, STANDING_M_S
-from robomarl.domains.soccer.lab.game import Game, num_step_draws, perceive
+from robomarl.domains.soccer.lab.game import SoccerWorld, num_step_draws, perceive
 from robomarl.domains.soccer.lab.physics.omni_drive import OmniRobots
 from robomarl.domains.soccer.lab.placement import PLACE_DRAWS, kick_off, sides
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
@@ -65,7 +65,7 @@ class RealTimeGame:
         """New places and players, drawn from the seed."""
         self._random = np.random.default_rng(seed)
         players = self.scenario.players
-        self.game: Game = start_game(self.scenario, self._draw(num_start_draws(self.scenario)))
+        self.game: SoccerWorld = start_game(self.scenario, self._draw(num_start_draws(self.scenario)))
         self._matches, self._seed, self._steps = self._matches + 1, seed, 0
         self.command, self._kick = np.zeros((players, 3)), np.zeros(players)
         self._age_s, self._stopped = np.full(players, np.inf), False

@@ -4,7 +4,7 @@ import numpy as np
 
 from robomarl.core.config import UserError
 from robomarl.core.view import LocalView, Plan
-from robomarl.domains.soccer.lab.game import Game, Play, advance, num_step_draws, planning
+from robomarl.domains.soccer.lab.game import Play, SoccerWorld, advance, num_step_draws, planning
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.domains.soccer.lab.start import num_start_draws, start_game
 from robomarl.domains.soccer.lab.views import player_views
@@ -14,7 +14,7 @@ SIMS = ("fast", "mujoco")
 """Engines that play soccer."""
 
 
-class SoccerSim(BatchSim[Game]):
+class SoccerSim(BatchSim[SoccerWorld]):
     """E games of both teams; commands and plans are rows of all robots, [E, M, ...]."""
 
     scenario: SoccerScenario
@@ -24,11 +24,11 @@ class SoccerSim(BatchSim[Game]):
         super().__init__(scenario, num_envs, seed)
         self.play = play
 
-    def set_world(self, world: Game) -> None:
+    def set_world(self, world: SoccerWorld) -> None:
         """Go on from another state, as if `reset` had drawn it."""
         super().set_world(planning(world))
 
-    def _start(self) -> Game:
+    def _start(self) -> SoccerWorld:
         return start_game(
             self.scenario, self._draw(self.num_envs, self.scenario.players, num_start_draws(self.scenario))
         )
@@ -36,7 +36,9 @@ class SoccerSim(BatchSim[Game]):
     def _step_draws(self) -> np.ndarray:
         return self._draw(self.num_envs, self.scenario.players, num_step_draws(self.scenario))
 
-    def _advance(self, world: Game, command: np.ndarray, draws: np.ndarray, plan: Plan | None = None) -> Game:
+    def _advance(
+        self, world: SoccerWorld, command: np.ndarray, draws: np.ndarray, plan: Plan | None = None
+    ) -> SoccerWorld:
         return advance(self.scenario, world, command, draws, self.play, plan)
 
     def views(self) -> LocalView:

@@ -14,12 +14,12 @@ import numpy as np
 
 from robomarl.core.types import Figures
 from robomarl.domains.soccer.lab.batch import SIMS
-from robomarl.domains.soccer.lab.game import Game
+from robomarl.domains.soccer.lab.game import SoccerWorld
 from robomarl.domains.soccer.lab.physics.ball import Ball
 from robomarl.domains.soccer.lab.placement import facing
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
-from robomarl.lab.sim.check import held
 from robomarl.lab.probe import CheckTrial, Probe, Seen
+from robomarl.lab.sim.check import held
 
 GAMES = 16
 DRIVE_S, KICK_S, PRESS_S, BLOCK_S = 1.5, 2.0, 0.4, 0.2
@@ -32,12 +32,12 @@ ROLLS_M_S = 0.8
 """How fast they come."""
 SHOT_M_S = 6.0
 """How fast the ball comes that is blocked: the longer the two touch, the straighter it goes on."""
-Start = tuple[Game, np.ndarray]
+Start = tuple[SoccerWorld, np.ndarray]
 """Games, and commands [T, E, M, 4]."""
 
 
-def mistaken(world: Game, factors: dict[str, float]) -> Game:
-    """Return the game with fields of `Chance` multiplied."""
+def mistaken(world: SoccerWorld, factors: dict[str, float]) -> SoccerWorld:
+    """Return the game with fields of `SoccerParameters` multiplied."""
     wrong = {name: getattr(world.hidden, name) * np.float32(factor) for name, factor in factors.items()}
     return world._replace(hidden=world.hidden._replace(**wrong))
 
@@ -49,7 +49,7 @@ def _wide(scenario: SoccerScenario, seconds: float) -> SoccerScenario:
     return dataclasses.replace(scenario, field=area)
 
 
-def _drive_start(scenario: SoccerScenario, world: Game, random: np.random.Generator, seconds: float) -> Start:
+def _drive_start(scenario: SoccerScenario, world: SoccerWorld, random: np.random.Generator, seconds: float) -> Start:
     shape = world.robots.x.shape
     lanes = (np.arange(scenario.players) + 1) * scenario.field.width_m / (scenario.players + 1)
     y = np.broadcast_to(lanes - scenario.field.width_m / 2, shape).astype(np.float32)
@@ -60,7 +60,7 @@ def _drive_start(scenario: SoccerScenario, world: Game, random: np.random.Genera
     return world._replace(robots=robots, ball=_at(world.ball, y[:, 0] * 0 - 1)), commands
 
 
-def _kick_start(scenario: SoccerScenario, world: Game, random: np.random.Generator, seconds: float) -> Start:
+def _kick_start(scenario: SoccerScenario, world: SoccerWorld, random: np.random.Generator, seconds: float) -> Start:
     """Place the first robot at the middle, the ball at its face; all further robots at the far end, out of the way."""
     (x, y), area = _at_the_end(scenario, world), scenario.field
     shape, x[:, 0], y[:, 0] = x.shape, 0.0, 0.0
@@ -76,7 +76,7 @@ def _kick_start(scenario: SoccerScenario, world: Game, random: np.random.Generat
     return world._replace(robots=robots, ball=ball), commands
 
 
-def _press_start(scenario: SoccerScenario, world: Game, random: np.random.Generator, seconds: float) -> Start:
+def _press_start(scenario: SoccerScenario, world: SoccerWorld, random: np.random.Generator, seconds: float) -> Start:
     """Place the first robot before the ball at one side, the last one before the opposite side; they roll on at
     `ROLLS_M_S`.
     """
@@ -92,7 +92,7 @@ def _press_start(scenario: SoccerScenario, world: Game, random: np.random.Genera
     return world._replace(robots=robots, ball=_at(world.ball, 0 * x[:, 0], 0 * x[:, 0] + lies)), commands
 
 
-def _block_start(scenario: SoccerScenario, world: Game, random: np.random.Generator, seconds: float) -> Start:
+def _block_start(scenario: SoccerScenario, world: SoccerWorld, random: np.random.Generator, seconds: float) -> Start:
     """The first robot at the middle, its back to the ball, which comes along x and meets it anywhere but squarely."""
     (x, y), reach = _at_the_end(scenario, world), scenario.robot.body.radius_m + scenario.ball.radius_m
     shape, x[:, 0], y[:, 0] = x.shape, 0.0, 0.0
@@ -105,7 +105,7 @@ def _block_start(scenario: SoccerScenario, world: Game, random: np.random.Genera
     return world._replace(robots=robots, ball=ball), commands
 
 
-def _at_the_end(scenario: SoccerScenario, world: Game) -> tuple[np.ndarray, np.ndarray]:
+def _at_the_end(scenario: SoccerScenario, world: SoccerWorld) -> tuple[np.ndarray, np.ndarray]:
     """[E, M] places of all robots in a row at the far end, out of the way."""
     shape, area, size = world.robots.x.shape, scenario.field, scenario.robot.body.radius_m
     rows = np.linspace(-1, 1, scenario.players) * (area.width_m / 2 - 2 * size)
@@ -139,7 +139,7 @@ def _apart(first: Any, second: Any, names: tuple[str, str]) -> float:
     return float(np.hypot(x, y).max())
 
 
-def _ball_apart(first: list[Game], second: list[Game], after: int) -> float:
+def _ball_apart(first: list[SoccerWorld], second: list[SoccerWorld], after: int) -> float:
     """Worst distance between the balls until `after` decisions past the second bounce on both engines."""
     apart = np.stack([np.hypot(a.ball.x - b.ball.x, a.ball.y - b.ball.y) for a, b in zip(first, second, strict=True)])
     bounced = np.minimum(_bounces(first), _bounces(second))
@@ -147,25 +147,25 @@ def _ball_apart(first: list[Game], second: list[Game], after: int) -> float:
     return float(np.where(counted, apart, 0.0).max())
 
 
-def _kick_back(games: list[Game]) -> np.ndarray:
+def _kick_back(games: list[SoccerWorld]) -> np.ndarray:
     """[2] share of its speed with which a robot leaves the pressed ball, and the board; means over games."""
     return -games[-1].robots.vy[:, [0, -1]].mean(0) / np.array([ROLLS_M_S, -ROLLS_M_S])
 
 
-def _leaves_rad(games: list[Game]) -> np.ndarray:
+def _leaves_rad(games: list[SoccerWorld]) -> np.ndarray:
     """[E] by how much the ball's direction has turned."""
     ball = games[-1].ball
     return np.abs(np.arctan2(ball.vy, ball.vx))
 
 
-def _kick_speed(games: list[Game]) -> np.ndarray:
+def _kick_speed(games: list[SoccerWorld]) -> np.ndarray:
     """[E] speed of the ball at the end of the decision in which it was kicked."""
     speed = np.stack([np.hypot(g.ball.vx, g.ball.vy) for g in games])
     kicked = np.stack([g.contacts.kicked.any(-1) for g in games])
     return speed[kicked.argmax(0), np.arange(speed.shape[1])]
 
 
-def _bounces(games: list[Game]) -> np.ndarray:
+def _bounces(games: list[SoccerWorld]) -> np.ndarray:
     """[T, E] how often the ball's velocity has changed its sign on one axis so far."""
     velocity = np.stack([np.stack([g.ball.vx, g.ball.vy]) for g in games])
     turned = ((velocity[1:] * velocity[:-1]) < 0).sum(1).cumsum(0)

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from robomarl.core.view import LocalView, Plan
 from robomarl.domains.soccer.lab import task
 from robomarl.domains.soccer.lab.engines.fast import make_fast
-from robomarl.domains.soccer.lab.game import Game, advance, num_step_draws, planning
+from robomarl.domains.soccer.lab.game import SoccerWorld, advance, num_step_draws, planning
 from robomarl.domains.soccer.lab.safety.jax_command_filter import JaxPlayerFilter
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.domains.soccer.lab.start import num_start_draws, start_game, starts_alone
@@ -27,6 +27,8 @@ class SoccerEnv(AgentsEnv):
     when the episode ended (then `info["truncation"]` says whether by time). `state.metrics` has every weighted reward
     term of our team, `reward/NAME`, and `success` (we scored) and `contact` (we conceded).
     """
+
+    scenario: SoccerScenario
 
     def __init__(
         self,
@@ -68,17 +70,17 @@ class SoccerEnv(AgentsEnv):
         idle = starts_alone(draws, self.starts) & (jnp.arange(self.num_agents) > 0)
         return self.first(game, seed_words(key), idle, safety)
 
-    def decide(self, episode: EpisodeState, action: jax.Array, draws: jax.Array) -> tuple[Game, jax.Array, Any]:
+    def decide(self, episode: EpisodeState, action: jax.Array, draws: jax.Array) -> tuple[SoccerWorld, jax.Array, Any]:
         """Ours behind their filters, if there are any; idle robots, [M] bool of `own`, stand still all the time."""
         safety, action, plan = self._guard(episode, action)
         action = jnp.where(episode.own[:, None], 0.0, action)
         return advance(self.scenario, episode.world, action, draws, self.play, plan), action, safety
 
-    def terms(self, before: Game, after: Game, command: jax.Array) -> dict[str, jax.Array]:
+    def terms(self, before: SoccerWorld, after: SoccerWorld, command: jax.Array) -> dict[str, jax.Array]:
         """Return the reward terms of the task."""
         return task.reward_terms(self.scenario, before, after, command)
 
-    def outcome(self, episode: EpisodeState, world: Game) -> StepOutcome:
+    def outcome(self, episode: EpisodeState, world: SoccerWorld) -> StepOutcome:
         """A goal, or the end of the rally."""
         ended, scored = task.finished(self.scenario, world), world.referee.scored
         timeout = ~ended & (world.step >= self.scenario.rally_steps)
@@ -100,11 +102,11 @@ class SoccerEnv(AgentsEnv):
         """Random numbers of each robot and decision."""
         return num_step_draws(self.scenario)
 
-    def advance(self, world: Game, command: jax.Array, draws: jax.Array) -> Game:
+    def advance(self, world: SoccerWorld, command: jax.Array, draws: jax.Array) -> SoccerWorld:
         """The game one decision later, without filters."""
         return advance(self.scenario, world, command, draws, self.play)
 
-    def views(self, game: Game) -> LocalView:
+    def views(self, game: SoccerWorld) -> LocalView:
         """Return the views of all robots, [M, ...]."""
         return player_views(self.scenario, game)
 

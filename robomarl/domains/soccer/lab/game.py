@@ -1,4 +1,4 @@
-"""`Game`: the true state at one decision of a match, and its step to the next, array-generic.
+"""`SoccerWorld`: the true state at one decision of a match, and its step to the next, array-generic.
 
 As in `robomarl.domains.flight.lab.world`, engines differ in one function only, `Play`, which
 moves robots and ball through the sub-steps; delays, sensing, radio and the referee share one
@@ -27,7 +27,7 @@ from robomarl.domains.soccer.lab.radio import SoccerAir, SoccerMessage, hear, re
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 
 
-class Chance(NamedTuple):
+class SoccerParameters(NamedTuple):
     """Randomized parameters of this episode; no robot knows them."""
 
     delay_substeps: Array
@@ -59,7 +59,7 @@ class RefereeState(NamedTuple):
     """[...] how long ago that was."""
 
 
-class Game(NamedTuple):
+class SoccerWorld(NamedTuple):
     """Everything that is true at one decision."""
 
     robots: OmniRobots
@@ -68,7 +68,7 @@ class Game(NamedTuple):
     """[...] each."""
     queue: tuple[Array, ...]
     """Commands by age, newest first, [..., M, 4] each, in the teams' own field frames."""
-    hidden: Chance
+    hidden: SoccerParameters
     pose: Pose
     """Every robot's estimate of its own motion now."""
     sights: tuple[CameraPicture, ...]
@@ -84,7 +84,7 @@ class Game(NamedTuple):
     """[...] int: decisions since the start."""
 
 
-Play = Callable[[Game], tuple[OmniRobots, Ball, Contacts]]
+Play = Callable[[SoccerWorld], tuple[OmniRobots, Ball, Contacts]]
 """(game with the new command queued) -> robots, ball and contacts one decision later."""
 
 
@@ -99,8 +99,8 @@ def num_step_draws(scenario: SoccerScenario) -> int:
 
 
 def advance(
-    scenario: SoccerScenario, game: Game, command: Array, draws: Array, play: Play, plan: Plan | None = None
-) -> Game:
+    scenario: SoccerScenario, game: SoccerWorld, command: Array, draws: Array, play: Play, plan: Plan | None = None
+) -> SoccerWorld:
     """Advance both teams by one decision.
 
     Args:
@@ -123,7 +123,7 @@ def advance(
     return perceive(scenario, game, draws[..., PLACE_DRAWS:])
 
 
-def perceive(scenario: SoccerScenario, game: Game, draws: Array) -> Game:
+def perceive(scenario: SoccerScenario, game: SoccerWorld, draws: Array) -> SoccerWorld:
     """Take new pictures, and receive messages through the radio."""
     mates = scenario.count - 1
     eyes, radio = draws[..., : draws.shape[-1] - mates], draws[..., draws.shape[-1] - mates :]
@@ -134,7 +134,7 @@ def perceive(scenario: SoccerScenario, game: Game, draws: Array) -> Game:
     return game._replace(pose=pose, sights=sights, sent=on_air[: len(game.sent)], air=air)
 
 
-def planning(game: Game) -> Game:
+def planning(game: SoccerWorld) -> SoccerWorld:
     """Return the game with room for plans in its messages; so far there are none."""
     air = game.air._replace(message=with_plans(game.air.message))
     return game._replace(sent=tuple(map(with_plans, game.sent)), air=air)
@@ -151,7 +151,7 @@ def deliver(
     return tuple(CameraPicture(*(xp.where(knows, a, b) for a, b in zip(seen, old, strict=True))) for old in sights)
 
 
-def whistle(scenario: SoccerScenario, game: Game, draws: Array) -> Game:
+def whistle(scenario: SoccerScenario, game: SoccerWorld, draws: Array) -> SoccerWorld:
     """The referee: counts goals, sees when the ball is stuck, and puts everything back for a kick-off."""
     xp, referee, ball = namespace(game.step), game.referee, game.ball
     line = scenario.field.length_m / 2 + scenario.ball.radius_m

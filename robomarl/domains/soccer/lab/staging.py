@@ -5,7 +5,7 @@ import numpy as np
 from robomarl.domains.soccer.lab.evaluation.evaluate import as_trained, make_player
 from robomarl.domains.soccer.lab.evaluation.match import BothSides
 from robomarl.domains.soccer.lab.evaluation.picture import BALL, LINE, TEAMS
-from robomarl.domains.soccer.lab.game import Game
+from robomarl.domains.soccer.lab.game import SoccerWorld
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.domains.soccer.lab.sections import PitchConfig
 from robomarl.lab.scene.looks import look_of
@@ -53,7 +53,7 @@ def pitch_parts(pitch: PitchConfig) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def moment(scenario: SoccerScenario, game: Game, env: int) -> Moment:
+def moment(scenario: SoccerScenario, game: SoccerWorld, env: int) -> Moment:
     """Return one game of a batch, now."""
     robots, ball = game.robots, game.ball
     x, y, c, s = (np.asarray(part)[env] for part in (robots.x, robots.y, robots.c, robots.s))
@@ -80,4 +80,4 @@ def moves(name: str, scenario: SoccerScenario, mode: str) -> tuple[SoccerScenari
     return as_trained(scenario, ours, theirs), BothSides(scenario, ours, theirs)
 
 
-STAGING: Staging[SoccerScenario, Game] = Staging(scene, moment, moves=moves)
+STAGING: Staging[SoccerScenario, SoccerWorld] = Staging(scene, moment, moves=moves)

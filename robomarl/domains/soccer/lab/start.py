@@ -5,7 +5,14 @@ import numpy as np
 from robomarl.core.geometry import namespace
 from robomarl.core.types import Array
 from robomarl.domains.soccer.lab.camera import true_pose
-from robomarl.domains.soccer.lab.game import Chance, Game, RefereeState, num_step_draws, perceive, queue_length
+from robomarl.domains.soccer.lab.game import (
+    RefereeState,
+    SoccerParameters,
+    SoccerWorld,
+    num_step_draws,
+    perceive,
+    queue_length,
+)
 from robomarl.domains.soccer.lab.physics.ball import Ball
 from robomarl.domains.soccer.lab.physics.contact import Contacts
 from robomarl.domains.soccer.lab.physics.omni_drive import OmniRobots
@@ -24,7 +31,7 @@ def num_start_draws(scenario: SoccerScenario) -> int:
     return 2 * PLACE_DRAWS + CHANCE_DRAWS + 6 + num_step_draws(scenario) - PLACE_DRAWS
 
 
-def start_game(scenario: SoccerScenario, draws: Array, starts: Starts = KICK_OFF) -> Game:
+def start_game(scenario: SoccerScenario, draws: Array, starts: Starts = KICK_OFF) -> SoccerWorld:
     """The state at the start of an episode.
 
     Args:
@@ -51,12 +58,12 @@ def starts_alone(draws: Array, starts: Starts) -> Array:
     return draws[..., 0, -1] >= 1 - starts.alone  # the largest start set pieces
 
 
-def blank_game(scenario: SoccerScenario, robots: OmniRobots, ball: Ball, chance: Chance) -> Game:
+def blank_game(scenario: SoccerScenario, robots: OmniRobots, ball: Ball, chance: SoccerParameters) -> SoccerWorld:
     """Return a game in which no robot has seen, received or been commanded anything yet."""
     xp, zero = namespace(ball.x), ball.x * 0
     still, count = robots.x * 0, (zero).astype(np.int32)
     sight, message, air = silence(scenario, robots.x)
-    return Game(
+    return SoccerWorld(
         robots=robots,
         ball=ball,
         queue=(xp.stack([still] * 4, -1),) * queue_length(scenario),
@@ -71,10 +78,10 @@ def blank_game(scenario: SoccerScenario, robots: OmniRobots, ball: Ball, chance:
     )
 
 
-def draw_chance(scenario: SoccerScenario, draws: Array) -> Chance:
+def draw_chance(scenario: SoccerScenario, draws: Array) -> SoccerParameters:
     """Draw the randomized parameters, from [..., M, CHANCE_DRAWS] draws."""
     xp, ranges = namespace(draws), scenario.randomize
-    return Chance(
+    return SoccerParameters(
         delay_substeps=xp.round(_pick(ranges.delay_s, draws[..., 0]) / scenario.physics_dt_s).astype(np.int32),
         noise_scale=_pick(ranges.noise_scale, draws[..., 1]),
         packet_loss=_pick(ranges.packet_loss, draws[..., 2]),

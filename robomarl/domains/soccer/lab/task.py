@@ -3,7 +3,7 @@
 from robomarl.core.geometry import namespace
 from robomarl.core.spec import ActionField, ActionSpec, ObservationField, ObservationSpec
 from robomarl.core.types import Array
-from robomarl.domains.soccer.lab.game import Game
+from robomarl.domains.soccer.lab.game import SoccerWorld
 from robomarl.domains.soccer.lab.placement import sides
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 
@@ -34,7 +34,7 @@ def action(scenario: SoccerScenario) -> ActionSpec:
     return ActionSpec(tuple(ActionField(*k, a, b) for k, a, b in zip(kinds, low, high, strict=True)))
 
 
-def reward_terms(scenario: SoccerScenario, before: Game, after: Game, command: Array) -> dict[str, Array]:
+def reward_terms(scenario: SoccerScenario, before: SoccerWorld, after: SoccerWorld, command: Array) -> dict[str, Array]:
     """Named terms, [..., M] each, before their weights; rates are per second, so that weights are too."""
     side, rate = sides(scenario), 1 / scenario.period_s
     scored = side * after.referee.scored[..., None] * rate
@@ -52,7 +52,7 @@ def reward_terms(scenario: SoccerScenario, before: Game, after: Game, command: A
     }
 
 
-def danger(scenario: SoccerScenario, game: Game) -> Array:
+def danger(scenario: SoccerScenario, game: SoccerWorld) -> Array:
     """[...] how much nearer the ball is to their goal than to ours [m]; its change pays for moving it there."""
     xp, half = namespace(game.ball.x), scenario.field.length_m / 2
     square = game.ball.y * game.ball.y
@@ -60,7 +60,7 @@ def danger(scenario: SoccerScenario, game: Game) -> Array:
     return xp.sqrt(ours + 1e-6) - xp.sqrt(theirs + 1e-6)
 
 
-def nearest(scenario: SoccerScenario, game: Game) -> Array:
+def nearest(scenario: SoccerScenario, game: SoccerWorld) -> Array:
     """Return [..., M] distance from the ball to the team's nearest robot [m], equal for the whole team.
 
     Measured to a point behind the ball, from where it can be kicked towards the goal.
@@ -73,12 +73,12 @@ def nearest(scenario: SoccerScenario, game: Game) -> Array:
     return xp.repeat(teams, scenario.count, axis=-1)
 
 
-def finished(scenario: SoccerScenario, game: Game) -> Array:
+def finished(scenario: SoccerScenario, game: SoccerWorld) -> Array:
     """[...] bool: an episode of training ends here, with a goal."""
     return game.referee.scored != 0
 
 
-def privileged(scenario: SoccerScenario, game: Game) -> Array:
+def privileged(scenario: SoccerScenario, game: SoccerWorld) -> Array:
     """[..., M, P] for the critic: the true game from each robot's side: itself, mates, opponents, the ball."""
     xp, side, count = namespace(game.ball.x), sides(scenario), scenario.count
     robots, ball = game.robots, game.ball

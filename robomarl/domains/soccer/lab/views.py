@@ -7,12 +7,12 @@ from robomarl.core.types import Array
 from robomarl.core.view import Goal, Heard, LocalView, Own, Plan
 from robomarl.domains.soccer.core.features import Picture, SoccerSensed, sensed_of
 from robomarl.domains.soccer.lab.camera import CameraPicture
-from robomarl.domains.soccer.lab.game import Game
+from robomarl.domains.soccer.lab.game import SoccerWorld
 from robomarl.domains.soccer.lab.scenario import ROLES, SoccerScenario
 from robomarl.lab.sim.message import braking_plan
 
 
-def player_views(scenario: SoccerScenario, game: Game) -> LocalView:
+def player_views(scenario: SoccerScenario, game: SoccerWorld) -> LocalView:
     """Return the views of all robots, every field with leading axes [..., M], each team's in its own
     field frame.
 
@@ -40,7 +40,7 @@ def roles(scenario: SoccerScenario) -> Array:
     return np.array([ROLES.index(role) for role in (*scenario.roles, *scenario.opponent.roles)], np.int32)
 
 
-def _heard(scenario: SoccerScenario, game: Game) -> Heard:
+def _heard(scenario: SoccerScenario, game: SoccerWorld) -> Heard:
     xp, message, age = namespace(game.ball.x), game.air.message, game.air.age_s
     mask = age <= scenario.radio.max_age_s
     pos, vel = (_shown(mask, flat(*pair)) for pair in ((message.x, message.y), (message.vx, message.vy)))
@@ -50,7 +50,7 @@ def _heard(scenario: SoccerScenario, game: Game) -> Heard:
     return Heard(mask, pos, vel, xp.where(mask, age, 0.0), plan)
 
 
-def _sensed(scenario: SoccerScenario, game: Game) -> SoccerSensed:
+def _sensed(scenario: SoccerScenario, game: SoccerWorld) -> SoccerSensed:
     heard, latency_s = game.air, picture_age_s(scenario)
     fresh = (heard.age_s <= scenario.radio.max_age_s)[..., None]
     own, told = game.sights[-1], heard.message.sight

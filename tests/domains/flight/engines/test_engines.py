@@ -13,7 +13,7 @@ from robomarl.domains.flight.lab.check import harsh_commands, spread_out
 from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.domains.flight.lab.randomize import RandomizeConfig
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.world import World, positions, velocities
+from robomarl.domains.flight.lab.world import FlightWorld, positions, velocities
 from robomarl.lab.sim.check import CheckConfig, check_engines
 from robomarl.lab.sim.scenario import load_scenario
 
@@ -33,14 +33,14 @@ def team(request: pytest.FixtureRequest, calm: FlightScenario) -> TeamSim:
     return make_team(calm, request.param, 1, 0)
 
 
-def with_physics(world: World, **values: float) -> World:
+def with_physics(world: FlightWorld, **values: float) -> FlightWorld:
     """The same state with one physical parameter changed for all."""
     physics = world.hidden.physics
     changed = {name: np.full_like(physics.mass_kg, value) for name, value in values.items()}
     return world._replace(hidden=world.hidden._replace(physics=physics._replace(**changed)))
 
 
-def fly(team: TeamSim, seconds: float, command: Any = (0, 0, 0, 0)) -> World:
+def fly(team: TeamSim, seconds: float, command: Any = (0, 0, 0, 0)) -> FlightWorld:
     shape = (team.num_envs, team.scenario.count, 4)
     for _ in range(round(seconds / team.scenario.period_s)):
         team.step(np.broadcast_to(np.array(command, np.float32), shape))

@@ -10,15 +10,15 @@ from typing import Any
 from robomarl.core.view import Goal
 from robomarl.domains.flight.lab.payload.state import Load
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.world import World
+from robomarl.domains.flight.lab.world import FlightWorld
 from robomarl.domains.flight.ros.payload.topics import LOAD_POSE
 from robomarl.ros import convert
 
-Sense = Callable[[FlightScenario, World, float], dict[str, Any]]
+Sense = Callable[[FlightScenario, FlightWorld, float], dict[str, Any]]
 """(scenario, world with axes [1, ...], stamp [s]) -> message, or its bytes, by the name of the sensor's topic."""
 
 
-def sense_load(scenario: FlightScenario, world: World, stamp_s: float) -> dict[str, Any]:
+def sense_load(scenario: FlightScenario, world: FlightWorld, stamp_s: float) -> dict[str, Any]:
     """The load's pose as motion capture has it: one measurement for all robots."""
     load = world.load
     assert isinstance(load, Load), "a scenario with a load has one"

@@ -7,7 +7,7 @@ from robomarl.core.view import Plan
 from robomarl.domains.flight.lab.batch import TeamSim
 from robomarl.domains.flight.lab.env import make_engine
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.world import World, advance
+from robomarl.domains.flight.lab.world import FlightWorld, advance
 
 
 class JaxTeam(TeamSim):
@@ -31,5 +31,7 @@ class JaxTeam(TeamSim):
             jax.vmap(lambda world, command, draws, plan: advance(scenario, world, command, draws, integrate, plan))
         )
 
-    def _advance(self, world: World, command: np.ndarray, draws: np.ndarray, plan: Plan | None = None) -> World:
+    def _advance(
+        self, world: FlightWorld, command: np.ndarray, draws: np.ndarray, plan: Plan | None = None
+    ) -> FlightWorld:
         return jax.device_get(self._run(world, command, draws, plan))

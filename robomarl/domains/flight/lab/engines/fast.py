@@ -26,7 +26,7 @@ from robomarl.domains.flight.lab.quadrotor import (
     spin_rotors,
 )
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.world import Integrate, World
+from robomarl.domains.flight.lab.world import FlightWorld, Integrate
 from robomarl.lab.sim.engines.delay import command_in_force
 
 
@@ -41,7 +41,7 @@ def free_team(scenario: FlightScenario) -> Integrate:
     """Vehicles that carry nothing."""
     vehicle, dt_s, substeps = scenario.vehicle_config, scenario.physics_dt_s, scenario.substeps
 
-    def run(world: World, wind: Vec3) -> World:
+    def run(world: FlightWorld, wind: Vec3) -> FlightWorld:
         physics = world.hidden.physics
         memory = rotor_memory(physics.rotor_tau_s, dt_s)
 
@@ -64,7 +64,7 @@ def carrying_team(scenario: FlightScenario, load: LoadConfig, cables: CableConfi
     """Vehicles under a load."""
     vehicle, dt_s, substeps = scenario.vehicle_config, scenario.physics_dt_s, scenario.substeps
 
-    def run(world: World, wind: Vec3) -> World:
+    def run(world: FlightWorld, wind: Vec3) -> FlightWorld:
         physics, carried = world.hidden.physics, world.load
         assert isinstance(carried, Load), "a scenario with a load starts with one"
         cargo = carried.cargo

@@ -17,7 +17,7 @@ import mujoco
 from robomarl.domains.flight.lab.engines.mjcf import build_model
 from robomarl.domains.flight.lab.quadrotor import RigidVehicle, Vec3, drag, rotor_memory, rotor_targets, spin_rotors
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.world import Integrate, World
+from robomarl.domains.flight.lab.world import FlightWorld, Integrate
 from robomarl.lab.sim.engines.delay import command_in_force
 
 with contextlib.redirect_stdout(io.StringIO()):  # it prints that an optional backend is not installed
@@ -29,7 +29,7 @@ def make_mjx(scenario: FlightScenario) -> Integrate:
     vehicle, dt_s, substeps = scenario.vehicle_config, scenario.physics_dt_s, scenario.substeps
     model, blank = put_model(scenario)
 
-    def run(world: World, wind: Vec3) -> World:
+    def run(world: FlightWorld, wind: Vec3) -> FlightWorld:
         physics = world.hidden.physics
         memory = rotor_memory(physics.rotor_tau_s, dt_s)
         own_model = model.replace(body_mass=model.body_mass.at[1:].set(physics.mass_kg))

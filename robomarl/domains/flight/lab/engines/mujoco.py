@@ -7,7 +7,7 @@ from robomarl.domains.flight.lab.batch import TeamSim
 from robomarl.domains.flight.lab.engines.mujoco_bodies import MujocoBodies
 from robomarl.domains.flight.lab.payload.engine_mujoco import MujocoCarriers
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.world import World, advance
+from robomarl.domains.flight.lab.world import FlightWorld, advance
 
 
 def make_bodies(scenario: FlightScenario, num_envs: int, threads: int | None = None) -> MujocoBodies:
@@ -30,8 +30,10 @@ class MujocoTeam(TeamSim):
         """[E] bool: MuJoCo itself has found two robots of this team touching within the last decision."""
         return self.bodies.contact
 
-    def _started(self, world: World) -> None:
+    def _started(self, world: FlightWorld) -> None:
         self.bodies.prepare(world)
 
-    def _advance(self, world: World, command: np.ndarray, draws: np.ndarray, plan: Plan | None = None) -> World:
+    def _advance(
+        self, world: FlightWorld, command: np.ndarray, draws: np.ndarray, plan: Plan | None = None
+    ) -> FlightWorld:
         return advance(self.scenario, world, command, draws, self.bodies, plan)

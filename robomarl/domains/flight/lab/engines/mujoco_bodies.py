@@ -23,7 +23,7 @@ from robomarl.domains.flight.lab.quadrotor import (
     spin_rotors,
 )
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.world import World
+from robomarl.domains.flight.lab.world import FlightWorld
 from robomarl.lab.sim.engines.delay import command_in_force
 from robomarl.lab.sim.engines.rollouts import Rollouts
 
@@ -58,7 +58,7 @@ class MujocoBodies:
         self.contact = np.zeros(num_envs, bool)
         self._masses_kg = np.empty(0)
 
-    def prepare(self, world: World) -> None:
+    def prepare(self, world: FlightWorld) -> None:
         """Take over the randomized parameters of the episodes that begin."""
         self.contact[:] = False
         self.set_masses(np.asarray(world.hidden.physics.mass_kg))
@@ -80,7 +80,7 @@ class MujocoBodies:
     def _copies(self) -> list[mujoco.MjModel]:
         return [copy.copy(self._model) for _ in range(len(self._batch.state))]
 
-    def __call__(self, world: World, wind: Vec3) -> World:
+    def __call__(self, world: FlightWorld, wind: Vec3) -> FlightWorld:
         """The world one decision later; see `robomarl.domains.flight.lab.world.Integrate`."""
         scenario, physics = self._scenario, world.hidden.physics
         vehicle, rotors = scenario.vehicle_config, world.body.rotors
@@ -99,7 +99,7 @@ class MujocoBodies:
         final = self._read(rotors)
         return world._replace(body=RigidVehicle(*(tuple(c.astype(dtype) for c in part) for part in final)))
 
-    def rotor_targets(self, world: World, body: RigidVehicle, substep: int) -> Vec4:
+    def rotor_targets(self, world: FlightWorld, body: RigidVehicle, substep: int) -> Vec4:
         """Return the thrust [N] wanted by the low-level controllers in a sub-step: [E, N] of each of the four
         rotors.
         """

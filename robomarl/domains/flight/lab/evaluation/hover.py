@@ -11,7 +11,7 @@ import numpy as np
 from robomarl.core.vectors import up_axis
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.tasks.base import Task
-from robomarl.domains.flight.lab.world import World
+from robomarl.domains.flight.lab.world import FlightWorld
 from robomarl.lab.evaluate.episodes import Step
 from robomarl.lab.evaluate.evaluation import HOVER_FIGURES
 from robomarl.lab.evaluate.intervals import bootstrap, mean_of
@@ -71,7 +71,7 @@ def count_hover(scenario: FlightScenario, task: Task, hover: Hover, on: np.ndarr
     )
 
 
-def tilt(world: World) -> np.ndarray:
+def tilt(world: FlightWorld) -> np.ndarray:
     """[E, N] angle between a vehicle's thrust and the vertical [rad]."""
     x, y, z = (np.asarray(c) for c in up_axis(world.body.quat))
     return np.arctan2(np.hypot(x, y), z)

@@ -12,7 +12,7 @@ from robomarl.domains.flight.lab.payload.flight_log import load_columns, one_of,
 from robomarl.domains.flight.lab.payload.follow import path_error
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.tasks.registry import task_of
-from robomarl.domains.flight.lab.world import World, positions, velocities
+from robomarl.domains.flight.lab.world import FlightWorld, positions, velocities
 from robomarl.lab.evaluate.episodes import Step
 from robomarl.lab.evaluate.intervals import mean_of, wilson
 from robomarl.lab.evaluate.score import Episodes, TeamScore
@@ -38,11 +38,11 @@ class FlightScore(TeamScore):
         self._hovers = hover_s > 0
         self._decisions = watched(scenario, self._task, hover_s)
 
-    def failed(self, world: World) -> np.ndarray:
+    def failed(self, world: FlightWorld) -> np.ndarray:
         """[E] bool: as the task says."""
         return np.asarray(self._task.failed(self.scenario, world))
 
-    def succeeded(self, world: World) -> np.ndarray:
+    def succeeded(self, world: FlightWorld) -> np.ndarray:
         """[E] bool: as the task says."""
         return np.asarray(self._task.succeeded(self.scenario, world))
 
@@ -51,16 +51,16 @@ class FlightScore(TeamScore):
         terms = self._task.reward_terms(self.scenario, step.before, step.after, step.result.command)
         return np.asarray(sum(self._task.weights[k] * self.scenario.period_s * v for k, v in terms.items()))
 
-    def errors(self, world: World) -> tuple[np.ndarray, np.ndarray]:
+    def errors(self, world: FlightWorld) -> tuple[np.ndarray, np.ndarray]:
         """[E] each: as the task says; to the path where the goal moves."""
         error_m, error_rad = (np.asarray(e) for e in self._task.errors(world))
         return (np.asarray(path_error(self.scenario, world)) if self._follows else error_m), error_rad
 
-    def places_m(self, world: World) -> np.ndarray:
+    def places_m(self, world: FlightWorld) -> np.ndarray:
         """[E, N, 3] where the robots are."""
         return positions(world.body)
 
-    def struck(self, world: World) -> np.ndarray:
+    def struck(self, world: FlightWorld) -> np.ndarray:
         """[E, N] bool: robots that touch an obstacle."""
         return obstacle_gap(self.scenario, world.body.pos) < self.scenario.vehicle_config.body.radius_m
 

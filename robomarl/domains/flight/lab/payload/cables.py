@@ -10,14 +10,14 @@ import math
 from robomarl.core.geometry import namespace
 from robomarl.core.types import Array
 from robomarl.core.vectors import Vec3, cross, dot, to_body, to_world
-from robomarl.domains.flight.lab.payload.state import Cargo, Rigid, spread
+from robomarl.domains.flight.lab.payload.state import CargoParameters, Rigid, spread
 from robomarl.domains.flight.lab.quadrotor import RigidVehicle
 
 Segments = tuple[Vec3, Vec3]
 """Ends of the cables at the vehicles and at the load, world, [..., N] each component."""
 
 
-def segments(body: RigidVehicle, rigid: Rigid, cargo: Cargo) -> Segments:
+def segments(body: RigidVehicle, rigid: Rigid, cargo: CargoParameters) -> Segments:
     """The cables as straight lines from the vehicles' centres to their points on the load."""
     arm = tuple(p - c for p, c in zip(cargo.point_m, spread(cargo.com_m), strict=True))
     ends = to_world(spread(rigid.quat), arm)

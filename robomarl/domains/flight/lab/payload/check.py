@@ -15,7 +15,7 @@ from robomarl.core.types import Figures
 from robomarl.domains.flight.lab.check import HOLD_S, heavier
 from robomarl.domains.flight.lab.payload.state import Load, attitude, origin
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.world import World
+from robomarl.domains.flight.lab.world import FlightWorld
 from robomarl.lab.probe import CheckTrial, Probe, Seen
 
 SLACK_FOR = 8
@@ -52,7 +52,7 @@ def lifted(scenario: FlightScenario, seconds: float) -> FlightScenario:
     return dataclasses.replace(scenario, load=load, cables=cables)
 
 
-def all_heavier(world: World, factor: float) -> World:
+def all_heavier(world: FlightWorld, factor: float) -> FlightWorld:
     """Return the state with masses of vehicles and load times `factor`, unknown to the controllers."""
     load = world.load
     assert isinstance(load, Load), "only for scenarios with a load"
@@ -61,8 +61,8 @@ def all_heavier(world: World, factor: float) -> World:
 
 
 def manoeuvres(
-    scenario: FlightScenario, world: World, random: np.random.Generator, seconds: float
-) -> tuple[World, np.ndarray]:
+    scenario: FlightScenario, world: FlightWorld, random: np.random.Generator, seconds: float
+) -> tuple[FlightWorld, np.ndarray]:
     """Return the start as drawn, and [T, E, N, 5] commands: the team's, each vehicle's own, and those of one vehicle
     that drops and climbs.
     """
@@ -84,7 +84,7 @@ def manoeuvres(
     return world, np.clip(commands, low, high)
 
 
-def seen(world: World) -> Trace:
+def seen(world: FlightWorld) -> Trace:
     """Return the load's position and attitude, and its cables' tensions."""
     load = world.load
     assert isinstance(load, Load), "only for scenarios with a load"

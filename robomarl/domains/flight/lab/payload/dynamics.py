@@ -10,7 +10,7 @@ from robomarl.core.geometry import namespace
 from robomarl.core.types import GRAVITY_M_S2, Array
 from robomarl.core.vectors import Vec3, cross, dot, to_body, to_world, up_axis
 from robomarl.domains.flight.core.payload.scenario import CableConfig, LoadConfig
-from robomarl.domains.flight.lab.payload.state import Cargo, Rigid
+from robomarl.domains.flight.lab.payload.state import CargoParameters, Rigid
 from robomarl.domains.flight.lab.quadrotor import RigidVehicle, turn
 from robomarl.lab.sim.engines.compiler import settle
 
@@ -44,7 +44,7 @@ def total(each: Array) -> Array:
     return sum(each[..., i] for i in range(each.shape[-1]))
 
 
-def stretch_out(cables: CableConfig, body: RigidVehicle, rigid: Rigid, cargo: Cargo) -> Cables:
+def stretch_out(cables: CableConfig, body: RigidVehicle, rigid: Rigid, cargo: CargoParameters) -> Cables:
     """Return the positions of the cables' ends and the speeds at which they part."""
     xp = namespace(*body.pos)
     tied = tuple(body.pos[0] * 0 + p for p in cables.vehicle_point_m)
@@ -62,7 +62,7 @@ def stretch_out(cables: CableConfig, body: RigidVehicle, rigid: Rigid, cargo: Ca
     return Cables(toward, distance, rate, arm)
 
 
-def spring_tension(cables: CableConfig, found: Cables, cargo: Cargo, whole: Array) -> Array:
+def spring_tension(cables: CableConfig, found: Cables, cargo: CargoParameters, whole: Array) -> Array:
     """[..., N] tension [N] of each cable; `whole` is 0 where it is cut."""
     xp = namespace(found.distance_m)
     stretch = found.distance_m - cargo.length_m
@@ -105,7 +105,7 @@ def load_drag(load: LoadConfig, rigid: Rigid, wind: Vec3) -> tuple[Vec3, Vec3]:
     return force, tuple(-load.spin_drag_n_m_s * o for o in rigid.omega)
 
 
-def move_load(load: LoadConfig, rigid: Rigid, cargo: Cargo, wrench: tuple[Vec3, Vec3], dt_s: float) -> Rigid:
+def move_load(load: LoadConfig, rigid: Rigid, cargo: CargoParameters, wrench: tuple[Vec3, Vec3], dt_s: float) -> Rigid:
     """One sub-step of the load under a force [N, world] and a torque [N m, load frame]; semi-implicit Euler."""
     force, torque = wrench
     gravity = (0.0, 0.0, -GRAVITY_M_S2)

@@ -14,7 +14,7 @@ from robomarl.domains.flight.lab.engines.mujoco_bodies import MujocoBodies
 from robomarl.domains.flight.lab.payload.dynamics import air_on_load
 from robomarl.domains.flight.lab.payload.state import Load, Rigid
 from robomarl.domains.flight.lab.quadrotor import RigidVehicle, drag, rotor_memory, spin_rotors
-from robomarl.domains.flight.lab.world import World
+from robomarl.domains.flight.lab.world import FlightWorld
 from robomarl.lab.sim.engines.delay import command_in_force
 
 LONG_M = 1e3
@@ -24,7 +24,7 @@ LONG_M = 1e3
 class MujocoCarriers(MujocoBodies):
     """The engine's `Integrate` for a scenario with a load."""
 
-    def prepare(self, world: World) -> None:
+    def prepare(self, world: FlightWorld) -> None:
         """Give every team its own masses, points of attachment and cables."""
         load = world.load
         assert isinstance(load, Load), "a scenario with a load starts with one"
@@ -50,7 +50,7 @@ class MujocoCarriers(MujocoBodies):
         model.geom_pos[model.geom("load").id] += (points - model.site_pos[sites]).mean(0)
         model.site_pos[sites] = points
 
-    def __call__(self, world: World, wind: Vec3) -> World:
+    def __call__(self, world: FlightWorld, wind: Vec3) -> FlightWorld:
         """Everything that moves one decision later; see `robomarl.domains.flight.lab.world.Integrate`."""
         scenario, physics, load = self._scenario, world.hidden.physics, world.load
         assert isinstance(load, Load), "a scenario with a load starts with one"
@@ -87,7 +87,7 @@ class MujocoCarriers(MujocoBodies):
         for env, cable in zip(*np.nonzero(cut), strict=True):
             self._batch.models[env].tendon_range[cable, 1] = LONG_M
 
-    def _blow(self, body: RigidVehicle, world: World, wind: Vec3) -> None:
+    def _blow(self, body: RigidVehicle, world: FlightWorld, wind: Vec3) -> None:
         """Wind, drag and wash on the load."""
         nominal, rigid = self._scenario.load, self._read_load()
         assert nominal is not None, "only for scenarios with a load"

@@ -4,10 +4,10 @@ import numpy as np
 
 from robomarl.core.vectors import to_world
 from robomarl.domains.flight.lab.payload.state import Load, attitude, origin, spread
-from robomarl.domains.flight.lab.world import World
+from robomarl.domains.flight.lab.world import FlightWorld
 
 
-def load_columns(world: World, period_s: float) -> dict[str, np.ndarray]:
+def load_columns(world: FlightWorld, period_s: float) -> dict[str, np.ndarray]:
     """[E, ...] each, by the names of `FlightLog`; nothing where nothing is carried."""
     load = world.load
     if not isinstance(load, Load):

@@ -14,7 +14,7 @@ LOAD_STEP_DRAWS = 6
 
 
 def follow_load(scenario: FlightScenario, before: Any, after: Any, draws: Array) -> Any:
-    """The part of `World` that a load adds; see `robomarl.domains.flight.lab.world.Part`."""
+    """The part of `FlightWorld` that a load adds; see `robomarl.domains.flight.lab.world.Part`."""
     load: Load = after.load
     old: Load = before.load
     pos, quat = measure_load(scenario, load, after.hidden.noise_scale, draws[..., -LOAD_STEP_DRAWS:])

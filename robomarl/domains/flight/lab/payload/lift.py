@@ -24,7 +24,7 @@ from robomarl.domains.flight.lab.payload.state import Load, attitude, flying, or
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.tasks.base import Task, Terms
 from robomarl.domains.flight.lab.tasks.unseen import unseen
-from robomarl.domains.flight.lab.world import World, positions, velocities
+from robomarl.domains.flight.lab.world import FlightWorld, positions, velocities
 
 HISTORY = 3
 CRUISE_M_S, CRUISE_RAD_S = 0.8, 0.7
@@ -104,7 +104,7 @@ def action(scenario: FlightScenario) -> ActionSpec:
     return ActionSpec(tuple(ActionField(*names, float(low), float(high)) for names, low, high in limits))
 
 
-def reward_terms(scenario: FlightScenario, before: World, after: World, command: Array) -> Terms:
+def reward_terms(scenario: FlightScenario, before: FlightWorld, after: FlightWorld, command: Array) -> Terms:
     """Named terms, [..., N] each, before their weights."""
     xp = namespace(after.goal_m)
     count, one = scenario.count, after.goal_m[..., 0] * 0 + 1
@@ -128,7 +128,7 @@ def reward_terms(scenario: FlightScenario, before: World, after: World, command:
     return {name: value[..., None] * one for name, value in shared.items()}
 
 
-def potential(world: World) -> Array:
+def potential(world: FlightWorld) -> Array:
     """[...] how well the load is under way, 0 at rest at the goal; its change is the progress term.
 
     Distance [m] and angle [rad] to the goal, and a share of the error of velocity and angular velocity: towards the
@@ -157,7 +157,7 @@ def rotation_vector(goal: Array, now: Array) -> Array:
     return relative[..., 1:] * sign * (angle / sine)[..., None]
 
 
-def wash_distance(world: World) -> Array:
+def wash_distance(world: FlightWorld) -> Array:
     """[..., N] distance between the thrust line of each vehicle and the load's centre of mass [m]."""
     load, xp = carried(world), namespace(world.goal_m)
     away = tuple(r - p for r, p in zip(spread(load.rigid.pos), world.body.pos, strict=True))
@@ -165,19 +165,19 @@ def wash_distance(world: World) -> Array:
     return xp.sqrt(dot(aside, aside) + 1e-9)
 
 
-def crowding(scenario: FlightScenario, world: World, times: float = CROWDED) -> Array:
+def crowding(scenario: FlightScenario, world: FlightWorld, times: float = CROWDED) -> Array:
     """Return [...] how deep the closest vehicles are inside `times` the safety distance: 0 outside, 1 at the centre."""
     near = times * scenario.vehicle_config.safety.separation_m
     return namespace(world.goal_m).maximum(1 - least_gap(scenario, world) / near, 0.0)
 
 
-def carried(world: World) -> Load:
+def carried(world: FlightWorld) -> Load:
     """The load of a world that has one."""
     assert isinstance(world.load, Load), "the task lift needs a scenario with a load"
     return world.load
 
 
-def least_gap(scenario: FlightScenario, world: World) -> Array:
+def least_gap(scenario: FlightScenario, world: FlightWorld) -> Array:
     """[...] least distance between two vehicles that still fly [m]."""
     xp = namespace(world.goal_m)
     up = flying(carried(world), world.step * scenario.period_s)
@@ -189,7 +189,7 @@ def least_gap(scenario: FlightScenario, world: World) -> Array:
     return pos[0][..., 0] * 0 + 1e3 if least is None else least
 
 
-def failed(scenario: FlightScenario, world: World) -> Array:
+def failed(scenario: FlightScenario, world: FlightWorld) -> Array:
     """Return True [...] if vehicles touched each other or the load, cables crossed or wound up, or a
     vehicle or the load left the arena.
 
@@ -207,7 +207,7 @@ def failed(scenario: FlightScenario, world: World) -> Array:
     return touching | bumped | away | fallen | wound | (load.crossed & cables.crossing_fails)
 
 
-def box_distance(scenario: FlightScenario, world: World) -> Array:
+def box_distance(scenario: FlightScenario, world: FlightWorld) -> Array:
     """[..., N] distance of each vehicle's centre to the load's box [m]."""
     load, section, xp = carried(world), scenario.load, namespace(world.goal_m)
     assert section is not None, "the task lift needs a scenario with a load"
@@ -225,12 +225,12 @@ def outside(scenario: FlightScenario, place: Array) -> Array:
     return ((place < np.array(arena.low_m)) | (place > np.array(arena.high_m))).any(-1)
 
 
-def succeeded(scenario: FlightScenario, world: World) -> Array:
+def succeeded(scenario: FlightScenario, world: FlightWorld) -> Array:
     """[...] bool: the load has been at its goal for the hold time."""
     return (world.arrived_s >= scenario.success.hold_s - 1e-4).all(-1)
 
 
-def team_privileged(scenario: FlightScenario, world: World) -> Array:
+def team_privileged(scenario: FlightScenario, world: FlightWorld) -> Array:
     """Return [..., P] for the critic: true load, vehicles, cables and goal, parameters that no robot observes, and
     time left.
     """
@@ -247,7 +247,7 @@ def team_privileged(scenario: FlightScenario, world: World) -> Array:
     return xp.concatenate([*team, xp.concatenate(each, -1).reshape(*place.shape[:-1], -1)], -1)
 
 
-def privileged(scenario: FlightScenario, world: World) -> Array:
+def privileged(scenario: FlightScenario, world: FlightWorld) -> Array:
     """Return [..., N, P]: `team_privileged` for each robot, and the robot's index."""
     shared, xp = team_privileged(scenario, world), namespace(world.goal_m)
     index = xp.asarray(np.eye(scenario.count, dtype=np.float32))

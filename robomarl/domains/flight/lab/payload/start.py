@@ -11,7 +11,7 @@ from robomarl.domains.flight.core.control.indi import Control, Reading, rest_con
 from robomarl.domains.flight.core.payload.scenario import CableConfig, LoadConfig, PoseRange
 from robomarl.domains.flight.lab.payload.cables import azimuth
 from robomarl.domains.flight.lab.payload.follow import goal_attitude
-from robomarl.domains.flight.lab.payload.state import NEVER_S, Cargo, Load, Rigid, spread
+from robomarl.domains.flight.lab.payload.state import NEVER_S, CargoParameters, Load, Rigid, spread
 from robomarl.domains.flight.lab.quadrotor import RigidVehicle
 from robomarl.domains.flight.lab.randomize import RandomizeConfig
 from robomarl.domains.flight.lab.scenario import FlightScenario
@@ -64,7 +64,9 @@ def draw_pose(span: PoseRange, draws: Array) -> tuple[Array, Array]:
     return low + (high - low) * draws[..., :3], quat
 
 
-def draw_cargo(ranges: RandomizeConfig, sections: tuple[LoadConfig, CableConfig], team: Array, robot: Array) -> Cargo:
+def draw_cargo(
+    ranges: RandomizeConfig, sections: tuple[LoadConfig, CableConfig], team: Array, robot: Array
+) -> CargoParameters:
     """Draw the parameters of the load and the cables; `team` is [..., 8]."""
     xp = namespace(team)
     load, cables = sections
@@ -76,7 +78,7 @@ def draw_cargo(ranges: RandomizeConfig, sections: tuple[LoadConfig, CableConfig]
     px, py, pz = (xp.asarray(points[:, i], dtype=robot.dtype) for i in range(3))
     lost = xp.asarray(np.arange(count)) == xp.floor(team[..., 3:4] * count)
     still = robot[..., 9] * 0
-    return Cargo(
+    return CargoParameters(
         mass_kg=load.mass_kg * between(ranges.load_mass_scale, team[..., 0]),
         com_m=(x + offset * xp.cos(turn), y + offset * xp.sin(turn), z + 0 * turn),
         point_m=(px + aside * xp.cos(way), py + aside * xp.sin(way), pz + still),

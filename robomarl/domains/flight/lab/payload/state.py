@@ -24,7 +24,7 @@ class Rigid(NamedTuple):
     """[rad/s] load frame."""
 
 
-class Cargo(NamedTuple):
+class CargoParameters(NamedTuple):
     """Randomized parameters of the load and the cables in this episode; no robot knows them."""
 
     mass_kg: Array
@@ -49,7 +49,7 @@ class Load(NamedTuple):
     """The load and its cables at one decision."""
 
     rigid: Rigid
-    cargo: Cargo
+    cargo: CargoParameters
     tension_n: Array
     """[..., N] pull of each cable; 0 while slack."""
     measured_pos_m: Array
@@ -57,7 +57,7 @@ class Load(NamedTuple):
     measured_quat: Array
     """[..., N, 4] and how it believes the load to be turned."""
     goal_quat: Array
-    """[..., N, 4] wanted attitude, equal for all robots; the wanted place is `World.goal_m`."""
+    """[..., N, 4] wanted attitude, equal for all robots; the wanted place is `FlightWorld.goal_m`."""
     crossed: Array
     """[...] bool: two cables have crossed since the last decision."""
     azimuth_rad: Array

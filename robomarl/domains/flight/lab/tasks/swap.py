@@ -13,7 +13,7 @@ from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.tasks.base import Task, Terms
 from robomarl.domains.flight.lab.tasks.rewards import tolerance
 from robomarl.domains.flight.lab.tasks.unseen import unseen
-from robomarl.domains.flight.lab.world import World, positions, velocities
+from robomarl.domains.flight.lab.world import FlightWorld, positions, velocities
 from robomarl.lab.sim.message import mates_of
 from robomarl.lab.sim.model.obstacles import obstacle_gap
 
@@ -58,7 +58,7 @@ def action(scenario: FlightScenario) -> ActionSpec:
     return ActionSpec((*accel, yaw_rate))
 
 
-def reward_terms(scenario: FlightScenario, before: World, after: World, command: Array) -> Terms:
+def reward_terms(scenario: FlightScenario, before: FlightWorld, after: FlightWorld, command: Array) -> Terms:
     """Named terms, [..., N] each, before their weights; rates are per second, so that weights are too."""
     now = norm(positions(after.body) - after.goal_m)
     speed = norm(velocities(after.body))
@@ -78,7 +78,7 @@ def reward_terms(scenario: FlightScenario, before: World, after: World, command:
     }
 
 
-def potential(scenario: FlightScenario, world: World) -> Array:
+def potential(scenario: FlightScenario, world: FlightWorld) -> Array:
     """[..., N] how well the robot is under way [m], 0 at rest at the goal; its change is the progress term.
 
     Distance to the goal, and half a second's worth of the error of the velocity: towards the goal, slower near
@@ -93,7 +93,7 @@ def potential(scenario: FlightScenario, world: World) -> Array:
     return -distance - 0.5 * norm(velocities(world.body) - wanted)
 
 
-def intrusion(scenario: FlightScenario, world: World) -> Array:
+def intrusion(scenario: FlightScenario, world: FlightWorld) -> Array:
     """Return [..., N] how deep teammates are inside the keep-out ellipsoid, summed over them: each 0
     outside, 1 at the centre.
 
@@ -108,30 +108,30 @@ def intrusion(scenario: FlightScenario, world: World) -> Array:
     return xp.maximum(1 - gap / (KEEP_OUT * safety.separation_m), 0.0).sum(-1)
 
 
-def touching(scenario: FlightScenario, world: World) -> Array:
+def touching(scenario: FlightScenario, world: FlightWorld) -> Array:
     """[..., N] bool: this robot's sphere touched another's since the last decision, or touches an obstacle."""
     radius = scenario.vehicle_config.body.radius_m
     return (world.closest_m < 2 * radius) | (obstacle_gap(scenario, world.body.pos) < radius)
 
 
-def outside(scenario: FlightScenario, world: World) -> Array:
+def outside(scenario: FlightScenario, world: FlightWorld) -> Array:
     """[..., N] bool: this robot is outside the arena."""
     arena = zip(world.body.pos, scenario.arena.low_m, scenario.arena.high_m, strict=True)
     out = [(p < low) | (p > high) for p, low, high in arena]
     return out[0] | out[1] | out[2]
 
 
-def failed(scenario: FlightScenario, world: World) -> Array:
+def failed(scenario: FlightScenario, world: FlightWorld) -> Array:
     """[...] bool: robots touched each other or an obstacle, or one left the arena."""
     return (touching(scenario, world) | outside(scenario, world)).any(-1)
 
 
-def succeeded(scenario: FlightScenario, world: World) -> Array:
+def succeeded(scenario: FlightScenario, world: FlightWorld) -> Array:
     """[...] bool: every robot has been at its goal, slow enough, for the hold time."""
     return (world.arrived_s >= scenario.success.hold_s - 1e-4).all(-1)
 
 
-def privileged(scenario: FlightScenario, world: World) -> Array:
+def privileged(scenario: FlightScenario, world: FlightWorld) -> Array:
     """Return [..., N, P] for the critic: true places, velocities and goals of all robots, seen from each robot, and
     time left; of the robot itself also attitude, rates and quantities that no robot observes (`unseen`).
     """
@@ -145,7 +145,7 @@ def privileged(scenario: FlightScenario, world: World) -> Array:
     return xp.concatenate([*own, left, flat.reshape(*flat.shape[:-2], -1)], -1)
 
 
-def team_privileged(scenario: FlightScenario, world: World) -> Array:
+def team_privileged(scenario: FlightScenario, world: FlightWorld) -> Array:
     """Return [..., P], these values for a critic of the whole team: every robot once, from the origin of the arena."""
     xp = namespace(world.goal_m)
     pos, body = positions(world.body), world.body

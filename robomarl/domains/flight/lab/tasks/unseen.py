@@ -7,10 +7,10 @@ from typing import Any
 from robomarl.core.geometry import namespace
 from robomarl.core.types import Array
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.world import World
+from robomarl.domains.flight.lab.world import FlightWorld
 
 
-def unseen(scenario: FlightScenario, world: World) -> Array:
+def unseen(scenario: FlightScenario, world: FlightWorld) -> Array:
     """Return [..., N, U]: commands in flight, rotors, the low-level controller's memory, gusts and
     randomized parameters.
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from robomarl.core.geometry import namespace
 from robomarl.core.types import Array
-from robomarl.domains.soccer.lab.game import Game
+from robomarl.domains.soccer.lab.game import SoccerWorld
 from robomarl.domains.soccer.lab.physics.contact import Contacts
 from robomarl.domains.soccer.lab.physics.omni_drive import OmniRobots
 from robomarl.domains.soccer.lab.placement import sides
@@ -31,14 +31,14 @@ def fired(scenario: SoccerScenario, robot: OmniRobots, contacts: Contacts, now: 
     return robot._replace(charge_s=charge_s), contacts._replace(kicked=contacts.kicked | now)
 
 
-def world_command(scenario: SoccerScenario, game: Game, index: Array) -> tuple[Array, ...]:
+def world_command(scenario: SoccerScenario, game: SoccerWorld, index: Array) -> tuple[Array, ...]:
     """The commands in force in a sub-step, [..., M] each, accelerations in the world frame, kicks scaled."""
     side = namespace(game.robots.x).asarray(sides(scenario))
     ax, ay, turn, speed = command_in_force(game, index, scenario.substeps)  # type: ignore[arg-type]
     return side * ax, side * ay, turn, speed * game.hidden.kick_scale
 
 
-def cast(table: Any, game: Game) -> Any:
+def cast(table: Any, game: SoccerWorld) -> Any:
     """Numbers in the precision of the game."""
     dtype = game.ball.x.dtype
     return type(table)(*(part if part.dtype == bool else part.astype(dtype) for part in table))

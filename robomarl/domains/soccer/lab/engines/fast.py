@@ -12,7 +12,7 @@ import numpy as np
 
 from robomarl.core.types import Array
 from robomarl.domains.soccer.lab.engines.batching import cast, fired, stack, unstack, world_command
-from robomarl.domains.soccer.lab.game import Game, Play
+from robomarl.domains.soccer.lab.game import Play, SoccerWorld
 from robomarl.domains.soccer.lab.physics.ball import Ball, brake
 from robomarl.domains.soccer.lab.physics.contact import (
     Contacts,
@@ -39,7 +39,7 @@ class Moving(NamedTuple):
 def make_fast(scenario: SoccerScenario) -> Play:
     """Return the engine: on JAX arrays a loop that is compiled, on numpy arrays a loop in Python."""
 
-    def play(game: Game) -> tuple[OmniRobots, Ball, Contacts]:
+    def play(game: SoccerWorld) -> tuple[OmniRobots, Ball, Contacts]:
         zero = game.robots.x * 0
         moving = Moving(unstack(game.robots), game.ball, unstack(Contacts(zero, zero, zero > 0)))
         step = partial(substep, scenario, game)
@@ -53,7 +53,7 @@ def make_fast(scenario: SoccerScenario) -> Play:
     return play
 
 
-def substep(scenario: SoccerScenario, game: Game, index: Array, moving: Moving) -> Moving:
+def substep(scenario: SoccerScenario, game: SoccerWorld, index: Array, moving: Moving) -> Moving:
     """One sub-step of everything that moves."""
     command = world_command(scenario, game, index)
     commands = [tuple(part[..., i] for part in command) for i in range(scenario.players)]

@@ -13,7 +13,7 @@ import numpy as np
 
 from robomarl.domains.soccer.lab.engines.batching import cast, fired, stack, unstack, world_command
 from robomarl.domains.soccer.lab.engines.mjcf import build_game
-from robomarl.domains.soccer.lab.game import Game
+from robomarl.domains.soccer.lab.game import SoccerWorld
 from robomarl.domains.soccer.lab.physics.ball import Ball, brake
 from robomarl.domains.soccer.lab.physics.contact import Contacts, in_body, kick, meet_each_other, shift
 from robomarl.domains.soccer.lab.physics.omni_drive import OmniRobots, drive
@@ -42,7 +42,7 @@ class MujocoPlay:
         self._control = self._batch.input[:, :, : 3 * players].reshape(num_envs, steps, players, 3)
         self._on_ball = self._batch.input[:, :, 3 * players :]
 
-    def __call__(self, game: Game) -> tuple[OmniRobots, Ball, Contacts]:
+    def __call__(self, game: SoccerWorld) -> tuple[OmniRobots, Ball, Contacts]:
         """Robots, ball and contacts one decision later; see `robomarl.domains.soccer.lab.game.Play`."""
         scenario, robots, ball = self._scenario, game.robots, game.ball
         contacts = Contacts(robots.x * 0, robots.x * 0, robots.x > math.inf)

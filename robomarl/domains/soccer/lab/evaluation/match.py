@@ -7,7 +7,7 @@ import numpy as np
 from robomarl.core.types import Array
 from robomarl.core.view import LocalView, Plan
 from robomarl.domains.soccer.lab.batch import SoccerSim
-from robomarl.domains.soccer.lab.game import Game
+from robomarl.domains.soccer.lab.game import SoccerWorld
 from robomarl.domains.soccer.lab.placement import PLACE_DRAWS, set_piece
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.lab.sim.sides import team_view
@@ -100,7 +100,7 @@ class BothSides:
         return [team_view(self._scenario, view, side) for side in range(2)]
 
 
-def count(scenario: SoccerScenario, so_far: MatchTally, game: Game) -> MatchTally:
+def count(scenario: SoccerScenario, so_far: MatchTally, game: SoccerWorld) -> MatchTally:
     """Add one decision."""
     n, contacts = scenario.count, game.contacts
     blame = (contacts.impact_m_s > IMPACT_M_S) & (contacts.own_m_s > STANDING_M_S)
@@ -143,7 +143,7 @@ def play_set_pieces(sim: SoccerSim, player: Player, seed: int, seconds: float = 
     return scored, kicked
 
 
-def row(game: Game, index: int) -> tuple[np.ndarray, ...]:
+def row(game: SoccerWorld, index: int) -> tuple[np.ndarray, ...]:
     """Return the row of a `Track` for one decision of one game, without the time."""
     robots, ball = game.robots, game.ball
     heading = np.arctan2(robots.s[index], robots.c[index])
