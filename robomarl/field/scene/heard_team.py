@@ -8,7 +8,7 @@ from geometry_msgs.msg import PointStamped, PoseStamped
 from rclpy.serialization import deserialize_message
 
 from robomarl.field.replay.ticks import TickTable
-from robomarl.lab.scene.scene import Moment
+from robomarl.lab.scene.scene import SceneMoment
 from robomarl.ros import convert, status_messages, topics
 from robomarl.ros.convert import MessageError
 from robomarl.ros.intake.judge import reader_of
@@ -63,11 +63,11 @@ class HeardTeam:
             except (MessageError, ValueError):
                 return
 
-    def moment(self, time_s: float) -> Moment:
+    def moment(self, time_s: float) -> SceneMoment:
         """Return the team as the newest messages tell it; robots without a message stand at the origin."""
         goal, plan = self.goal_m, self._plan_m
         here = self.pos_m if self._own_goals else self.pos_m[:1]
-        return Moment(
+        return SceneMoment(
             time_s=time_s,
             pos_m=np.nan_to_num(self.pos_m),
             quat_wxyz=self.quat_wxyz.copy(),

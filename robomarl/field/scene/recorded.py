@@ -10,7 +10,7 @@ from robomarl.core.config import UserError
 from robomarl.field.replay.bag import Bag, open_bag
 from robomarl.field.replay.recording import Recording, recording_of
 from robomarl.field.scene.heard_team import HeardTeam
-from robomarl.lab.scene.scene import Moment, Scene
+from robomarl.lab.scene.scene import Scene, SceneMoment
 
 STEP_S = 0.04
 """Time between two moments of a recording."""
@@ -37,7 +37,7 @@ class RecordedStage:
         self.scene = replace(scene, names=recording.team, period_s=STEP_S)
         self.moment = self.restart()
 
-    def restart(self) -> Moment:
+    def restart(self) -> SceneMoment:
         """Begin the recording again, and return its first moment; raises `UserError` if it has none."""
         self._moments = self._read()
         first = next(self._moments, None)
@@ -46,7 +46,7 @@ class RecordedStage:
         self.moment = first
         return first
 
-    def advance(self) -> Moment | None:
+    def advance(self) -> SceneMoment | None:
         """Return the next moment; None at the end."""
         moment = next(self._moments, None)
         if moment is not None:
@@ -56,7 +56,7 @@ class RecordedStage:
     def set_goal(self, robot: int, place_m: np.ndarray) -> None:
         """Do nothing: the past stays."""
 
-    def _read(self) -> Iterator[Moment]:
+    def _read(self) -> Iterator[SceneMoment]:
         """Yield a moment each `STEP_S` from when all robots have said where they are."""
         team = HeardTeam(self._recording.team, self._recording.base, self._task)
         began_s = next_s = -1.0

@@ -16,7 +16,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from robomarl.core.view import Goal
 from robomarl.field.scene.heard_team import HeardTeam
-from robomarl.lab.scene.scene import Moment, Scene
+from robomarl.lab.scene.scene import Scene, SceneMoment
 from robomarl.ros import convert, topics
 from robomarl.ros.environment_check.check import check_environment
 from robomarl.ros.intake.quality import qos_of
@@ -53,11 +53,11 @@ class RunningStage:
         self._goals = [publisher(node, goal, goal.of(place, base)) for place in places] if goal else []
         self.moment = self._team.moment(0.0)
 
-    def restart(self) -> Moment:
+    def restart(self) -> SceneMoment:
         """Return the newest moment: a fleet is not started again from here."""
         return self.advance() or self.moment
 
-    def advance(self) -> Moment | None:
+    def advance(self) -> SceneMoment | None:
         """Return the newest moment if a message has come since the last one, and not sooner than `STEP_S` after it."""
         at_s = time.monotonic() - self._begun_s
         with self._lock:

@@ -9,7 +9,7 @@ import viser
 
 from robomarl.front.view.drawn import Layers
 from robomarl.front.view.timeline import Timeline
-from robomarl.lab.scene.scene import Moment, Scene
+from robomarl.lab.scene.scene import Scene, SceneMoment
 
 HANDLES = 8
 """Teams up to this size have a handle at each goal; in larger teams the followed robot has one."""
@@ -74,7 +74,7 @@ class Controls:
         """Let the loop of the page do something at its next turn."""
         self._actions.put(action)
 
-    def update(self, moment: Moment) -> None:
+    def update(self, moment: SceneMoment) -> None:
         """Bring the slider and the button to the moment that is shown."""
         first, last = self._timeline.span_s
         self._moves_slider = True
@@ -134,7 +134,7 @@ class GoalHandles:
         self._robot.on_update(lambda _: controls.put(self._show_numbers))
         self._goals = np.zeros((0, 3))
 
-    def update(self, moment: Moment, visible: bool) -> None:
+    def update(self, moment: SceneMoment, visible: bool) -> None:
         """Bring the handles to the goals, except one that is being dragged."""
         first, self._goals = not len(self._goals), moment.goal_m
         for robot in self._wanted():
@@ -165,15 +165,18 @@ class GoalHandles:
             depth_test=False,
             position=self._goals[robot],
         )
-        handle.on_drag_start(lambda _: self._held.add(robot))
-        handle.on_drag_end(lambda _: self._held.discard(robot))
-        handle.on_update(lambda event: self._dragged(robot, np.array(event.target.position)))
+        handle.on_update(lambda event: self._dragged(robot, event))
         self._handles[robot] = handle
         return handle
 
-    def _dragged(self, robot: int, place_m: np.ndarray) -> None:
-        if robot in self._held:
-            self._controls.put(lambda: self._set_goal(robot, place_m))
+    def _dragged(self, robot: int, event: viser.TransformControlsEvent) -> None:
+        """Set the goal while its handle is dragged, and let the handle follow the goal again afterwards."""
+        place_m = np.array(event.target.position)
+        if event.phase == "end":
+            self._held.discard(robot)
+        else:
+            self._held.add(robot)
+        self._controls.put(lambda: self._set_goal(robot, place_m))
 
     def _show_numbers(self) -> None:
         robot = min(self._scene.names.index(self._robot.value), len(self._goals) - 1)

@@ -8,7 +8,7 @@ import trimesh
 import viser
 
 from robomarl.front.view.meshes import Mesh, merged
-from robomarl.lab.scene.scene import RGB, Look, Moment, Scene
+from robomarl.lab.scene.scene import RGB, RobotShape, Scene, SceneMoment
 
 ALERT = (255, 150, 20)
 """Colour of the safety distance, and of the command that was sent, while the filter changes the command."""
@@ -45,7 +45,7 @@ class Layers:
 class Drawn:
     """The handles of everything on the page."""
 
-    def __init__(self, server: viser.ViserServer, scene: Scene, first: Moment) -> None:
+    def __init__(self, server: viser.ViserServer, scene: Scene, first: SceneMoment) -> None:
         """Draw the fixed things, and everything else in its state at the first moment."""
         self._scene, self._api = scene, server.scene
         self._count = len(first.pos_m)
@@ -67,7 +67,7 @@ class Drawn:
         self._cables = [self._cable(index) for index in range(len(first.tied_m))]
         self._trail_s = -np.inf
 
-    def show(self, moment: Moment, trail: list[Moment], layers: Layers) -> None:
+    def show(self, moment: SceneMoment, trail: list[SceneMoment], layers: Layers) -> None:
         """Draw a moment; `trail` are the moments before it, oldest first."""
         for robot, place, turn in zip(self._robots, moment.pos_m, moment.quat_wxyz, strict=True):
             robot.position, robot.wxyz = place, turn
@@ -121,7 +121,7 @@ class Drawn:
             self._mesh(f"{name}/{k}", mesh, self._scene.colours[index])
         return frame
 
-    def _halo(self, index: int, look: Look) -> viser.MeshHandle:
+    def _halo(self, index: int, look: RobotShape) -> viser.MeshHandle:
         """Draw the ellipsoid that the filter of one robot keeps, along the axes of the world."""
         ball = trimesh.creation.icosphere(2, 1.0)
         return self._api.add_mesh_simple(
@@ -133,7 +133,7 @@ class Drawn:
             cast_shadow=False,
         )
 
-    def _label(self, index: int, look: Look) -> viser.LabelHandle:
+    def _label(self, index: int, look: RobotShape) -> viser.LabelHandle:
         """Write the name of one robot above it."""
         name = self._scene.names[index]
         place = (0.0, 0.0, 0.7 * look.keep_m[0])
@@ -141,7 +141,7 @@ class Drawn:
             f"/safety/{name}/name", name, anchor="bottom-center", font_screen_scale=0.8, position=place
         )
 
-    def _goal_marks(self, first: Moment) -> viser.BatchedMeshHandle | None:
+    def _goal_marks(self, first: SceneMoment) -> viser.BatchedMeshHandle | None:
         """Draw a disc of the size in which a robot has arrived, at each goal."""
         count = len(first.goal_m)
         if not count:
@@ -170,7 +170,7 @@ class Drawn:
         name = f"/cables/{self._scene.names[index]}"
         return self._api.add_mesh_simple(name, rod.vertices, rod.faces, scale=(1.0, 1.0, 1.0))
 
-    def _show_safety(self, moment: Moment, layers: Layers) -> None:
+    def _show_safety(self, moment: SceneMoment, layers: Layers) -> None:
         """Move the safety distances; that of a robot whose command the filter changed has another colour."""
         active = moment.active if len(moment.active) else np.zeros(self._count, bool)
         for index, (halo, place) in enumerate(zip(self._halos, moment.pos_m, strict=True)):
@@ -181,7 +181,7 @@ class Drawn:
             if (wanted := HALO if layers.safety else 0.0) != halo.opacity:
                 halo.opacity = wanted
 
-    def _show_goals(self, moment: Moment, layers: Layers) -> None:
+    def _show_goals(self, moment: SceneMoment, layers: Layers) -> None:
         if self._goals is None or not len(moment.goal_m):
             return
         self._goals.visible = layers.goals
@@ -189,7 +189,7 @@ class Drawn:
         if not np.array_equal(goals, self._goals.batched_positions):
             self._goals.batched_positions = goals
 
-    def _show_carried(self, moment: Moment) -> None:
+    def _show_carried(self, moment: SceneMoment) -> None:
         for handle in self._load if len(moment.load_pose) else ():
             handle.position, handle.wxyz = moment.load_pose[:3], moment.load_pose[3:]
         if self._ball and len(moment.ball_m):
@@ -205,7 +205,7 @@ class Drawn:
             if handle.color != cable.rgb:
                 handle.color = cable.rgb
 
-    def _draw_lines(self, moment: Moment, trail: list[Moment], layers: Layers) -> None:
+    def _draw_lines(self, moment: SceneMoment, trail: list[SceneMoment], layers: Layers) -> None:
         own = np.array(self._scene.colours, np.uint8)
         if not 0 <= moment.time_s - self._trail_s < TRAIL_STEP_S or not layers.trails:
             self._trail_s = moment.time_s
@@ -223,7 +223,7 @@ class Drawn:
         if handle.visible != bool(len(segments)):
             handle.visible = bool(len(segments))
 
-    def _show_marks(self, moment: Moment) -> None:
+    def _show_marks(self, moment: SceneMoment) -> None:
         """Draw the marks of the task again if they changed."""
         if moment.marks == self._mark_key:
             return
@@ -245,7 +245,7 @@ def box_edges(low: np.ndarray, high: np.ndarray) -> np.ndarray:
     return corners[np.array(pairs)].astype(np.float32)
 
 
-def trails(moments: list[Moment], colours: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def trails(moments: list[SceneMoment], colours: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return segments [S, 2, 3] and colours [S, 3] of the ways of all robots through moments, fading to white."""
     if len(moments) < 2:
         return NO_LINES
@@ -257,7 +257,7 @@ def trails(moments: list[Moment], colours: np.ndarray) -> tuple[np.ndarray, np.n
     return segments, faded.reshape(-1, 3)
 
 
-def changes(moment: Moment) -> tuple[np.ndarray, np.ndarray]:
+def changes(moment: SceneMoment) -> tuple[np.ndarray, np.ndarray]:
     """Return two lines for each robot with a command changed by the filter: the wish of the policy, and
     the command sent.
     """
@@ -282,7 +282,7 @@ class Cable(NamedTuple):
     rgb: RGB
 
 
-def laid(moment: Moment, working_n: float) -> list[Cable | None]:
+def laid(moment: SceneMoment, working_n: float) -> list[Cable | None]:
     """Return every cable of a moment, in the colour of its tension; None for one that is cut."""
     return [
         None if not np.isfinite(tied).all() else _rod(place, tied - place, tension / working_n)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import trimesh
 
-from robomarl.lab.scene.scene import RGB, Part
+from robomarl.lab.scene.scene import RGB, Primitive
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Mesh:
     opacity: float
 
 
-def merged(parts: Sequence[Part]) -> list[Mesh]:
+def merged(parts: Sequence[Primitive]) -> list[Mesh]:
     """Return one mesh for each colour and opacity of the parts."""
     kinds = dict.fromkeys((part.rgb, part.opacity) for part in parts)
     meshes = []
@@ -34,7 +34,7 @@ def merged(parts: Sequence[Part]) -> list[Mesh]:
     return meshes
 
 
-def solid(part: Part) -> trimesh.Trimesh:
+def solid(part: Primitive) -> trimesh.Trimesh:
     """Return the triangles of one part."""
     x, y, z = part.size_m
     if part.kind == "box":

@@ -10,8 +10,8 @@ import viser
 from robomarl.core.config import UserError
 from robomarl.front.view.controls import Controls, GoalHandles
 from robomarl.front.view.drawn import TRAIL_S, Drawn
-from robomarl.front.view.timeline import Source, Timeline
-from robomarl.lab.scene.scene import Moment
+from robomarl.front.view.timeline import MomentSource, Timeline
+from robomarl.lab.scene.scene import SceneMoment
 
 RATE_HZ = 40.0
 """Turns of the loop per second."""
@@ -46,7 +46,7 @@ def open_server(options: PageOptions) -> viser.ViserServer:
         raise UserError(f"--host {options.host} --port {options.port}: {error}; name another address.") from None
 
 
-def serve(source: Source, options: PageOptions, ready: Callable[[str], None]) -> dict[str, float]:
+def serve(source: MomentSource, options: PageOptions, ready: Callable[[str], None]) -> dict[str, float]:
     """Serve a page until it is interrupted or its time is over.
 
     Args:
@@ -72,16 +72,16 @@ def serve(source: Source, options: PageOptions, ready: Callable[[str], None]) ->
 class Page:
     """One page: the drawn scene, its controls and its timeline."""
 
-    def __init__(self, server: viser.ViserServer, source: Source, options: PageOptions) -> None:
+    def __init__(self, server: viser.ViserServer, source: MomentSource, options: PageOptions) -> None:
         """Draw the first moment."""
         self._server, self._title = server, options.title
-        self._timeline = Timeline(source, options.own_pace)
+        self.timeline = Timeline(source, options.own_pace)
         if options.ends:
-            self._timeline.load()
-        moment = self._timeline.moment
+            self.timeline.load()
+        moment = self.timeline.moment
         look_at(server, moment)
         self._drawn = Drawn(server, source.scene, moment)
-        self._controls = Controls(server, source.scene, self._timeline, options.title, options.ends)
+        self._controls = Controls(server, source.scene, self.timeline, options.title, options.ends)
         self._goals = GoalHandles(server, source.scene, self._controls, source.set_goal) if source.sets_goals else None
         self._names = source.scene.names
         self._last_place: np.ndarray | None = None
@@ -98,7 +98,7 @@ class Page:
                 time.sleep(max(0.0, turn_s - time.monotonic()))
                 now_s = time.monotonic()
                 clicked = self._controls.run()
-                if self._timeline.tick(now_s - before_s) or clicked:
+                if self.timeline.tick(now_s - before_s) or clicked:
                     self._show()
                     updates += 1
                 before_s = now_s
@@ -109,9 +109,9 @@ class Page:
         return {"updates": updates, "rate_hz": updates / took_s, "cpu_share": share}
 
     def _show(self) -> None:
-        moment, layers = self._timeline.moment, self._controls.layers
+        moment, layers = self.timeline.moment, self._controls.layers
         with self._server.atomic():
-            self._drawn.show(moment, self._timeline.trail(TRAIL_S) if layers.trails else [], layers)
+            self._drawn.show(moment, self.timeline.trail(TRAIL_S) if layers.trails else [], layers)
             if self._goals and len(moment.goal_m):
                 self._goals.update(moment, layers.goals)
             self._controls.update(moment)
@@ -120,7 +120,7 @@ class Page:
             self._said_s = time.monotonic()
             self._controls.told.content = told(self._title, self._names, moment)
 
-    def _follow(self, moment: Moment) -> None:
+    def _follow(self, moment: SceneMoment) -> None:
         """Move all cameras as the followed robot moved."""
         robot = self._controls.followed
         if robot is None:
@@ -135,7 +135,7 @@ class Page:
         self._last_place = place
 
 
-def look_at(server: viser.ViserServer, moment: Moment) -> None:
+def look_at(server: viser.ViserServer, moment: SceneMoment) -> None:
     """Let new clients look at the robots and their goals, from one side and above."""
     places = np.concatenate([moment.pos_m, moment.goal_m])
     low, high = places.min(0), places.max(0)
@@ -145,7 +145,7 @@ def look_at(server: viser.ViserServer, moment: Moment) -> None:
     server.initial_camera.look_at = (float(middle[0]), float(middle[1]), float(middle[2]))
 
 
-def told(title: str, names: tuple[str, ...], moment: Moment) -> str:
+def told(title: str, names: tuple[str, ...], moment: SceneMoment) -> str:
     """Return the words of the panel: title, time, caption, the filter's work and the states of robots."""
     lines = [f"**{title}**", f"{moment.time_s:.1f} s" + (f" · {moment.caption}" if moment.caption else "")]
     if len(moment.active):

@@ -10,7 +10,7 @@ from robomarl.core.bundle.bundle import is_bundle
 from robomarl.core.config import UsageError, UserError, suggest
 from robomarl.core.hardware.fleet import Fleet, load_fleet
 from robomarl.core.paths import bundles_dir, fleets_dir, scenarios_dir
-from robomarl.front.view.timeline import Source
+from robomarl.front.view.timeline import MomentSource
 from robomarl.lab.scene.looks import look_of, team_colours
 from robomarl.lab.scene.scene import Scene
 
@@ -36,7 +36,7 @@ class Choice:
 class Subject:
     """A source of moments, and how time goes on in it."""
 
-    source: Source
+    source: MomentSource
     title: str
     own_pace: bool = False
     """True if the source goes on by itself, as robots do."""

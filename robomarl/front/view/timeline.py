@@ -5,7 +5,7 @@ from typing import Protocol
 
 import numpy as np
 
-from robomarl.lab.scene.scene import Moment, Scene
+from robomarl.lab.scene.scene import Scene, SceneMoment
 
 KEPT = 20_000
 """Moments of a live source that can be gone back to; older ones are dropped."""
@@ -13,11 +13,11 @@ BUDGET_S = 0.02
 """Longest time that one turn of the loop asks its source for moments."""
 
 
-class Source(Protocol):
+class MomentSource(Protocol):
     """A stream of moments: a simulation, a recording, a fleet."""
 
     scene: Scene
-    moment: Moment
+    moment: SceneMoment
     """The newest one."""
 
     @property
@@ -29,11 +29,11 @@ class Source(Protocol):
         """Give a robot another goal [3]."""
         ...
 
-    def advance(self) -> Moment | None:
+    def advance(self) -> SceneMoment | None:
         """Return the next moment; None if there is none now."""
         ...
 
-    def restart(self) -> Moment:
+    def restart(self) -> SceneMoment:
         """Start again, and return the first moment."""
         ...
 
@@ -41,7 +41,7 @@ class Source(Protocol):
 class Timeline:
     """The moments of a source, as they were shown, with a cursor that plays them."""
 
-    def __init__(self, source: Source, own_pace: bool) -> None:
+    def __init__(self, source: MomentSource, own_pace: bool) -> None:
         """Take the newest moment of a source.
 
         Args:
@@ -61,7 +61,7 @@ class Timeline:
         self.seek(self._moments[0].time_s)
 
     @property
-    def moment(self) -> Moment:
+    def moment(self) -> SceneMoment:
         """The moment that is shown."""
         return self._moments[self._cursor]
 
@@ -70,7 +70,7 @@ class Timeline:
         """Times of the oldest and the newest moment."""
         return self._moments[0].time_s, self._moments[-1].time_s
 
-    def trail(self, seconds: float) -> list[Moment]:
+    def trail(self, seconds: float) -> list[SceneMoment]:
         """Return the moments up to the one that is shown, as far back as given."""
         first, until = self._cursor, self.moment.time_s
         while first > 0 and until - self._moments[first - 1].time_s <= seconds:
@@ -129,7 +129,7 @@ class Timeline:
             self._cursor = max(0, self._cursor - dropped)
         return True
 
-    def _begin(self, moment: Moment) -> None:
+    def _begin(self, moment: SceneMoment) -> None:
         self._moments = [moment]
         self._cursor, self._clock_s = 0, moment.time_s
 

@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from robomarl.lab.evaluate.episodes import Moves
-from robomarl.lab.scene.scene import Moment, Scene, Staging, decided
+from robomarl.lab.scene.scene import Scene, SceneMoment, Staging, decided
 from robomarl.lab.sim.batch import BatchSim
 from robomarl.lab.sim.scenario import Scenario
 
@@ -38,7 +38,7 @@ class LiveStage(Generic[W]):
         self.scene: Scene = cast.staging.scene(cast.sim.scenario)
         self.moment = self.restart()
 
-    def restart(self) -> Moment:
+    def restart(self) -> SceneMoment:
         """Start another episode, and return its first moment."""
         sim = self._cast.sim
         self._moves = self._newer() or self._moves
@@ -47,7 +47,7 @@ class LiveStage(Generic[W]):
         self.moment = self._moment()
         return self.moment
 
-    def advance(self) -> Moment:
+    def advance(self) -> SceneMoment:
         """Let every robot decide once, and return the moment after it; an episode that is over starts again."""
         sim = self._cast.sim
         if self.moment.time_s >= sim.scenario.time_limit_s - 1e-6:
@@ -61,6 +61,11 @@ class LiveStage(Generic[W]):
         return self.moment
 
     @property
+    def world(self) -> W:
+        """The state of the simulation now, every array with a leading axis of one episode."""
+        return self._cast.sim.world
+
+    @property
     def sets_goals(self) -> bool:
         """True if goals can be set from outside."""
         return self._cast.staging.with_goal is not None
@@ -71,5 +76,5 @@ class LiveStage(Generic[W]):
         if change is not None:
             sim.set_world(change(sim.scenario, sim.world, robot, place_m.astype(np.float32)))
 
-    def _moment(self) -> Moment:
+    def _moment(self) -> SceneMoment:
         return self._cast.staging.moment(self._cast.sim.scenario, self._cast.sim.world, 0)

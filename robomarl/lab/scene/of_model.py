@@ -6,17 +6,17 @@ import numpy as np
 
 from robomarl.core.types import Array
 from robomarl.lab.scene.looks import look_of, team_colours
-from robomarl.lab.scene.scene import Moment, Part, Scene, Staging, planned
+from robomarl.lab.scene.scene import Scene, SceneMoment, Primitive, Staging, planned
 from robomarl.lab.sim.model.scenario import TeamScenario
 from robomarl.lab.sim.model.world import TeamWorld
 
 ROOM_M = ((-3.0, -3.0, 0.0), (3.0, 3.0, 1.0))
 """Room that is shown where a scenario has no arena."""
-Marks = Callable[[TeamScenario, TeamWorld], tuple[Part, ...]]
+Marks = Callable[[TeamScenario, TeamWorld], tuple[Primitive, ...]]
 """(scenario, world of one episode) -> things of the task, world frame."""
 
 
-def no_marks(scenario: TeamScenario, world: TeamWorld) -> tuple[Part, ...]:
+def no_marks(scenario: TeamScenario, world: TeamWorld) -> tuple[Primitive, ...]:
     """Return nothing: the task shows robots and goals only."""
     return ()
 
@@ -42,9 +42,9 @@ def plain_scene(scenario: TeamScenario) -> Scene:
     )
 
 
-def moment(scenario: TeamScenario, world: TeamWorld, env: int) -> Moment:
+def moment(scenario: TeamScenario, world: TeamWorld, env: int) -> SceneMoment:
     """Return one episode of a batch of worlds, now."""
-    return Moment(
+    return SceneMoment(
         time_s=float(np.asarray(world.step)[env]) * scenario.period_s,
         pos_m=np.asarray(world.pos_m)[env],
         quat_wxyz=np.asarray(world.quat_wxyz)[env],

@@ -1,4 +1,4 @@
-"""`Scene`: everything of a scenario that does not move, and `Moment`: everything that does, at one decision.
+"""`Scene`: everything of a scenario that does not move, and `SceneMoment`: everything that does, at one decision.
 
 World frame ENU, SI units, wxyz quaternions. A viewer draws both without knowing the kind of team.
 """
@@ -22,7 +22,7 @@ W = TypeVar("W")
 
 
 @dataclass(frozen=True)
-class Part:
+class Primitive:
     """One primitive of a robot, a load, an obstacle or a floor."""
 
     kind: Literal["box", "cylinder", "sphere", "capsule"]
@@ -39,10 +39,10 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Look:
+class RobotShape:
     """Shape of one kind of robot."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[Primitive, ...]
     """In the body frame: x forward, z up."""
     keep_m: Point
     """Semi-axes of the ellipsoid around the robot's centre that touches the ellipsoid of a teammate at the safety
@@ -57,7 +57,7 @@ class Scene:
     """Of the N robots."""
     colours: tuple[RGB, ...]
     """Of the N robots."""
-    looks: tuple[Look, ...]
+    looks: tuple[RobotShape, ...]
     """Of the N robots; robots of one kind share one object."""
     low_m: Point
     """Lowest corner of the arena, or of the room to be shown."""
@@ -65,20 +65,20 @@ class Scene:
     """Highest corner of the arena."""
     period_s: float
     """Time between two moments."""
-    solids: tuple[Part, ...] = ()
+    solids: tuple[Primitive, ...] = ()
     """Obstacles, boards and markings, world frame."""
-    load: tuple[Part, ...] = ()
+    load: tuple[Primitive, ...] = ()
     """The load of the team, in its own frame; empty where the team carries none."""
     working_n: float = 1.0
     """Tension of a cable [N] when every robot carries its share."""
-    ball: Part | None = None
+    ball: Primitive | None = None
     goal_m: float = 0.1
     """Distance from its goal [m] within which a robot has arrived."""
     flat: bool = False
     """True if robots stay on the floor: goals are dragged in the plane."""
 
 
-class Moment(NamedTuple):
+class SceneMoment(NamedTuple):
     """The moving things of a scene at one decision; an array of length 0 stands for a thing that is not there."""
 
     time_s: float
@@ -105,7 +105,7 @@ class Moment(NamedTuple):
     """[N] tension of each cable."""
     ball_m: np.ndarray = np.zeros(0)
     """[3]"""
-    marks: tuple[Part, ...] = ()
+    marks: tuple[Primitive, ...] = ()
     """Things of the task that come and go, world frame."""
     caption: str = ""
     """One line about the task: score, number delivered, state."""
@@ -118,7 +118,7 @@ class Staging(Generic[S, W]):
     """The part of a domain that shows its scenarios."""
 
     scene: Callable[[S], Scene]
-    moment: Callable[[S, W, int], Moment]
+    moment: Callable[[S, W, int], SceneMoment]
     """(scenario, world, index of the episode in the batch) -> its moment, without what robots decided."""
     with_goal: Callable[[S, W, int, Array], W] | None = None
     """(scenario, world, robot, place [3]) -> the world in which the robot (or the load) of all episodes has this goal;
@@ -138,6 +138,6 @@ def planned(pos_m: Array, message: Message, env: int) -> np.ndarray:
     return np.stack([np.asarray(message.plan.pos_m)[env], np.asarray(message.plan.stop_m)[env]], 1)
 
 
-def decided(moment: Moment, nominal: np.ndarray, command: np.ndarray, active: np.ndarray) -> Moment:
+def decided(moment: SceneMoment, nominal: np.ndarray, command: np.ndarray, active: np.ndarray) -> SceneMoment:
     """Return the moment with the decisions of its robots, [N, A], [N, A] and [N]."""
     return moment._replace(nominal_m_s2=nominal[:, :3], command_m_s2=command[:, :3], active=active)

@@ -10,17 +10,17 @@ from robomarl.core.hardware.vehicle import load_any_vehicle
 from robomarl.front.view.drawn import box_edges, changes, laid, trails
 from robomarl.front.view.meshes import merged, solid
 from robomarl.lab.scene.looks import look_of, team_colours
-from robomarl.lab.scene.scene import Moment, Part
+from robomarl.lab.scene.scene import SceneMoment, Primitive
 
 
 def test_a_box_has_its_edges_about_its_place():
-    made = solid(Part("box", (1.0, 2.0, 3.0), (10.0, 0.0, 0.0)))
+    made = solid(Primitive("box", (1.0, 2.0, 3.0), (10.0, 0.0, 0.0)))
     assert made.volume == pytest.approx(6.0)
     np.testing.assert_allclose(made.bounds, [[9.5, -1, -1.5], [10.5, 1, 1.5]])
 
 
 def test_a_capsule_reaches_from_end_to_end_and_its_radius_beyond():
-    made = solid(Part("capsule", (0.5, 0, 0), (1.0, 0.0, 0.0), (1.0, 3.0, 0.0)))
+    made = solid(Primitive("capsule", (0.5, 0, 0), (1.0, 0.0, 0.0), (1.0, 3.0, 0.0)))
     np.testing.assert_allclose(made.bounds, [[0.5, -0.5, -0.5], [1.5, 3.5, 0.5]], atol=0.03)
     assert made.volume == pytest.approx(np.pi * 0.25 * 3 + 4 / 3 * np.pi * 0.125, rel=0.1)
 
@@ -35,7 +35,11 @@ def test_a_robot_is_as_wide_as_its_vehicle_file_says(name: str):
 
 
 def test_parts_of_one_colour_are_one_mesh():
-    parts = (Part("box", (1, 1, 1)), Part("box", (1, 1, 1), (5, 0, 0)), Part("sphere", (1, 0, 0), rgb=(1, 2, 3)))
+    parts = (
+        Primitive("box", (1, 1, 1)),
+        Primitive("box", (1, 1, 1), (5, 0, 0)),
+        Primitive("sphere", (1, 0, 0), rgb=(1, 2, 3)),
+    )
     meshes = merged(parts)
     assert [mesh.rgb for mesh in meshes] == [None, (1, 2, 3)]
     assert len(meshes[0].vertices) == 16 and meshes[0].faces.max() == 15
@@ -45,9 +49,9 @@ def test_team_colours_differ_for_each_robot():
     assert len(set(team_colours(64))) == 64
 
 
-def moment_of(**parts) -> Moment:
+def moment_of(**parts) -> SceneMoment:
     """Return a moment of two robots at the origin."""
-    return Moment(0.0, np.zeros((2, 3)), np.tile([1.0, 0, 0, 0], (2, 1)), **parts)
+    return SceneMoment(0.0, np.zeros((2, 3)), np.tile([1.0, 0, 0, 0], (2, 1)), **parts)
 
 
 def test_changes_are_drawn_for_robots_whose_command_the_filter_changed():

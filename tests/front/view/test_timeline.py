@@ -6,14 +6,14 @@ import pytest
 pytest.importorskip("viser")
 
 from robomarl.front.view.timeline import Timeline
-from robomarl.lab.scene.scene import Moment, Scene
+from robomarl.lab.scene.scene import Scene, SceneMoment
 
 PERIOD_S = 0.1
 
 
-def at(time_s: float) -> Moment:
+def at(time_s: float) -> SceneMoment:
     """Return a moment of one robot at x = its time."""
-    return Moment(time_s, np.array([[time_s, 0.0, 0.0]]), np.array([[1.0, 0, 0, 0]]))
+    return SceneMoment(time_s, np.array([[time_s, 0.0, 0.0]]), np.array([[1.0, 0, 0, 0]]))
 
 
 class Counted:
@@ -27,7 +27,7 @@ class Counted:
         self.last, self.again, self.count = last, again, 0
         self.moment = at(0.0)
 
-    def advance(self) -> Moment | None:
+    def advance(self) -> SceneMoment | None:
         """Return the next moment; None at the end, or the first one of another episode."""
         if self.count == self.last:
             if not self.again:
@@ -37,7 +37,7 @@ class Counted:
         self.moment = at(self.count * PERIOD_S)
         return self.moment
 
-    def restart(self) -> Moment:
+    def restart(self) -> SceneMoment:
         """Begin again."""
         self.count, self.moment = 0, at(0.0)
         return self.moment

@@ -10,7 +10,7 @@ from robomarl.domains.ground.lab.scenario import GroundScenario
 from robomarl.domains.ground.lab.tasks import task_of
 from robomarl.domains.ground.lab.tasks.base import Mark
 from robomarl.lab.scene import of_model
-from robomarl.lab.scene.scene import RGB, Moment, Part, Scene, Staging
+from robomarl.lab.scene.scene import RGB, Scene, SceneMoment, Primitive, Staging
 from robomarl.lab.scene.solids import obstacle_part, strip
 from robomarl.lab.sim.model import TeamWorld
 
@@ -29,7 +29,7 @@ def scene(scenario: GroundScenario) -> Scene:
     return replace(of_model.plain_scene(scenario), solids=(*edges, *zones, *walls), colours=colours)
 
 
-def moment(scenario: GroundScenario, world: TeamWorld, env: int) -> Moment:
+def moment(scenario: GroundScenario, world: TeamWorld, env: int) -> SceneMoment:
     """Return one episode of a batch of worlds, now, with the marks and the number of its task."""
     task, one = task_of(scenario), each(world, lambda leaf: np.array(leaf)[env])
     caption = f"{task.metric_name.replace('_', ' ')}: {float(task.metric(scenario, one)):.3g}"
@@ -37,18 +37,18 @@ def moment(scenario: GroundScenario, world: TeamWorld, env: int) -> Moment:
     return of_model.moment(scenario, world, env)._replace(caption=caption, marks=marks)
 
 
-def marked(mark: Mark) -> Part:
+def marked(mark: Mark) -> Primitive:
     """Return a mark of a task as a thin slab on the floor."""
     return flat(np.asarray(mark.place_m), np.array(mark.half_m), mark.is_round, mark.fill)
 
 
-def flat(middle_m: np.ndarray, half_m: np.ndarray, is_round: bool, rgb: RGB) -> Part:
+def flat(middle_m: np.ndarray, half_m: np.ndarray, is_round: bool, rgb: RGB) -> Primitive:
     """Return a slab on the floor around a place [2], half its size [2]."""
     x, y = middle_m[:2].tolist()
     a, b = half_m.tolist()
     if is_round:
-        return Part("cylinder", (max(a, b), 0.0, 0.004), (x, y, 0.002), rgb=rgb)
-    return Part("box", (2 * a, 2 * b, 0.004), (x, y, 0.002), rgb=rgb)
+        return Primitive("cylinder", (max(a, b), 0.0, 0.004), (x, y, 0.002), rgb=rgb)
+    return Primitive("box", (2 * a, 2 * b, 0.004), (x, y, 0.002), rgb=rgb)
 
 
 STAGING: Staging[GroundScenario, TeamWorld] = Staging(scene, moment, of_model.with_goal)

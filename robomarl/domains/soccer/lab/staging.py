@@ -9,7 +9,7 @@ from robomarl.domains.soccer.lab.game import SoccerWorld
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.domains.soccer.lab.sections import PitchConfig
 from robomarl.lab.scene.looks import look_of
-from robomarl.lab.scene.scene import RGB, Moment, Part, Scene, Staging
+from robomarl.lab.scene.scene import RGB, Scene, SceneMoment, Primitive, Staging
 from robomarl.lab.scene.solids import box_part, strip
 
 BOARD_M, WIDTH_M = 0.1, 0.02
@@ -31,12 +31,12 @@ def scene(scenario: SoccerScenario) -> Scene:
         high_m=(half, side, 0.5),
         period_s=scenario.period_s,
         solids=pitch_parts(pitch),
-        ball=Part("sphere", (scenario.ball.radius_m, 0, 0), rgb=BALL),
+        ball=Primitive("sphere", (scenario.ball.radius_m, 0, 0), rgb=BALL),
         flat=True,
     )
 
 
-def pitch_parts(pitch: PitchConfig) -> tuple[Part, ...]:
+def pitch_parts(pitch: PitchConfig) -> tuple[Primitive, ...]:
     """Return the carpet, its lines, the boards and the goals in the colours of the teams that defend them."""
     half, side, post = pitch.length_m / 2, pitch.width_m / 2, pitch.goal_width_m / 2
     parts = [
@@ -53,14 +53,14 @@ def pitch_parts(pitch: PitchConfig) -> tuple[Part, ...]:
     return tuple(parts)
 
 
-def moment(scenario: SoccerScenario, game: SoccerWorld, env: int) -> Moment:
+def moment(scenario: SoccerScenario, game: SoccerWorld, env: int) -> SceneMoment:
     """Return one game of a batch, now."""
     robots, ball = game.robots, game.ball
     x, y, c, s = (np.asarray(part)[env] for part in (robots.x, robots.y, robots.c, robots.s))
     half_turn, zero = np.arctan2(s, c) / 2, x * 0
     ours, theirs = (int(np.asarray(goals)[env]) for goals in game.referee.goals)
     place = (float(np.asarray(ball.x)[env]), float(np.asarray(ball.y)[env]), scenario.ball.radius_m)
-    return Moment(
+    return SceneMoment(
         time_s=float(np.asarray(game.step)[env]) * scenario.period_s,
         pos_m=np.stack([x, y, zero], -1),
         quat_wxyz=np.stack([np.cos(half_turn), zero, zero, np.sin(half_turn)], -1),

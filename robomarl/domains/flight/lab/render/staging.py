@@ -8,7 +8,7 @@ from robomarl.domains.flight.lab.payload.flight_log import load_columns
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.world import FlightWorld, positions
 from robomarl.lab.scene.looks import look_of, team_colours
-from robomarl.lab.scene.scene import Moment, Part, Scene, Staging, planned
+from robomarl.lab.scene.scene import Scene, SceneMoment, Primitive, Staging, planned
 from robomarl.lab.scene.solids import obstacle_part
 
 BOX_RGB = (214, 158, 84)
@@ -31,17 +31,17 @@ def scene(scenario: FlightScenario) -> Scene:
     )
 
 
-def load_parts(load: LoadConfig) -> tuple[Part, ...]:
+def load_parts(load: LoadConfig) -> tuple[Primitive, ...]:
     """Return the box of a load, in its own frame."""
     low, high = np.array(load.box_low_m), np.array(load.box_high_m)
     x, y, z = (high - low).tolist()
     a, b, c = ((low + high) / 2).tolist()
-    return (Part("box", (x, y, z), (a, b, c), rgb=BOX_RGB),)
+    return (Primitive("box", (x, y, z), (a, b, c), rgb=BOX_RGB),)
 
 
-def moment(scenario: FlightScenario, world: FlightWorld, env: int) -> Moment:
+def moment(scenario: FlightScenario, world: FlightWorld, env: int) -> SceneMoment:
     """Return one episode of a batch of worlds, now."""
-    shown = Moment(
+    shown = SceneMoment(
         time_s=float(np.asarray(world.step)[env]) * scenario.period_s,
         pos_m=np.asarray(positions(world.body))[env],
         quat_wxyz=np.stack(world.body.quat, -1)[env],
