@@ -72,7 +72,7 @@ class Command:
     """How they go through a filter for acceleration and yaw rate, in training and in the graph that holds the filter
     too; None: `filter` needs more than that, there is no such graph, and the domain's environment has a filter of its
     own."""
-    further: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict)
+    further: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict[str, tuple[str, tuple[str, ...]]])
     """Unit, and frames that they may be in, of elements that only this kind has, by name."""
 
 
@@ -112,6 +112,16 @@ def nothing(*args: object) -> None:
     """Do nothing; default of a domain that has nothing to do or to check."""
 
 
+def no_rights(team: object) -> Mapping[str, object]:
+    """Rights of no further node."""
+    return {}
+
+
+def no_nodes(fleet: object, options: object) -> list[Node]:
+    """No further nodes."""
+    return []
+
+
 @dataclass(frozen=True)
 class Onboard:
     """The half of a domain that robots and their operator import."""
@@ -146,23 +156,23 @@ class Onboard:
     """Parameters of a policy node that say where it plays, besides its team and index."""
     graph: Callable[[], object] = nothing
     """() -> `robomarl.ros.topics.NodeGraph`, its topics; None: the usual ones."""
-    rights: Callable[..., Mapping[str, object]] = lambda team: {}
+    rights: Callable[..., Mapping[str, object]] = no_rights
     """(`robomarl.ros.enclaves.rights.TeamRights`) -> `Rights` of its further nodes by name; the operator's
     name has the operator's additional rights.
     """
     sim_node: tuple[str, str] = ("model_node", "robomarl.field.simulated.model_node")
     """Console script and module of the simulator's node."""
-    peers: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    peers: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
     """Console script and module by adapter: simulators with vehicles that nodes talk to as to real ones."""
-    adapters: Mapping[str, Callable[..., Node]] = field(default_factory=dict)
+    adapters: Mapping[str, Callable[..., Node]] = field(default_factory=dict[str, Callable[..., Node]])
     """Nodes between the robots' commands and vehicles that only this domain has, by the adapter's name:
     (fleet, `PlanOptions`) -> one node for all.
     """
-    nodes: Callable[..., list[Node]] = lambda fleet, options: []
+    nodes: Callable[..., list[Node]] = no_nodes
     """(fleet, `PlanOptions`) -> further nodes of the fleet."""
     console: Callable[..., OperatorSide | None] = nothing
     """(node, namespace) -> the operator's interface to the further nodes: its `clients` are services that
     have to be there before anything begins; None: there is none.
     """
-    rehearse: Callable[..., Figures | None] = LazyImport("robomarl.front.cli.flights:rehearse")
+    rehearse: Callable[..., Figures | None] = LazyImport[Figures | None]("robomarl.front.cli.flights:rehearse")
     """(fleet, arguments of `robomarl up`) -> figures; None: the nodes are left to the operator."""

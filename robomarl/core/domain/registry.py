@@ -224,7 +224,7 @@ def find_features(names: Iterable[str], content: Content | None = None) -> str:
     steps += [partial(_import_features, domain) for domain in known]
     steps += [partial(_import_point, point) for point in task]
     steps += [partial(_import_features, domain) for domain in domains().values() if domain not in known]
-    said = []
+    said: list[str] = []
     for step in steps:
         if wanted <= set(FEATURES):
             return ""
