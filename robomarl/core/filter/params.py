@@ -22,7 +22,7 @@ from robomarl.core.hardware.vehicle import (
     Vector3,
 )
 
-SMALLER_IS_STRICTER = ("brake_m_s2", "max_age_s", "gain_per_s", "clear_rad")
+SMALLER_IS_STRICTER = ("brake_m_s2", "max_age_s", "gain_per_s", "clear_rad", "delay_spread")
 """Keys of `SafetyConfig` and `Strangers` for which the smaller value is stricter; for all other keys
 it is the larger.
 """
@@ -184,7 +184,13 @@ def _stricter(a: SafetyParams, b: SafetyParams, limits: LimitConfig) -> SafetyCo
     brake = min(picked.brake_m_s2, room - picked.accel_error_m_s2)
     if brake <= 0:
         raise ValueError(f"limits: an acceleration box of {min(sides):g} m/s^2 leaves nothing to brake with.")
-    return dataclasses.replace(picked, lift_bias_m_s2=lift, brake_m_s2=brake)
+    spread = None if picked.delay_spread is None else min(_share(part, picked.delay_s) for part in parts)
+    return dataclasses.replace(picked, lift_bias_m_s2=lift, brake_m_s2=brake, delay_spread=spread)
+
+
+def _share(safety: SafetyConfig, longest_s: float) -> float:
+    """The shortest delay of a vehicle as a share of this delay [s], which is at least its longest."""
+    return safety.shortest_share * (safety.delay_s / longest_s if longest_s else 1.0)
 
 
 Part = TypeVar("Part", SafetyConfig, Strangers, Tail)

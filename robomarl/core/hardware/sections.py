@@ -3,7 +3,10 @@
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from robomarl.core.config import NonNegative, Positive, Range
+from robomarl.core.config import Fraction, NonNegative, Positive, Range
+
+DELAY_SPREAD = 0.5
+"""Value of `SafetyConfig.delay_spread` in a file that leaves it out."""
 
 Vector3 = tuple[float, float, float]
 
@@ -79,8 +82,8 @@ class SafetyConfig:
     brake_m_s2: Positive
     """Deceleration that the vehicle always reaches along its velocity."""
     delay_s: NonNegative
-    """Longest time from a sensor stamp to the command's effect, lags included. The shortest is at least
-    half as long. The time may change from one command to the next.
+    """Longest time from a sensor stamp to the command's effect, lags included. The time may change from
+    one command to the next; `delay_spread` bounds the shortest.
     """
     position_error_m: NonNegative
     """Bound of the estimator's position error."""
@@ -98,8 +101,17 @@ class SafetyConfig:
     """Bound of the constant part on the vertical axis, where battery and payload add to it; None: as on
     the horizontal axes.
     """
+    delay_spread: Fraction | None = None
+    """Shortest over longest delay: a command takes effect between this share of `delay_s` and all of it; None: 0.5. A
+    smaller share allows for more, and makes robots slower near each other.
+    """
     clearance_m: Positive | None = None
     """Distance kept between the vehicle's centre and the surface of an obstacle; needed where there are any."""
+
+    @property
+    def shortest_share(self) -> float:
+        """`delay_spread`, whether the file says it or not."""
+        return DELAY_SPREAD if self.delay_spread is None else self.delay_spread
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from robomarl.core.hardware.sections import DELAY_SPREAD
 from robomarl.core.hardware.vehicle import AnyVehicle, LimitConfig, Quadrotor, SafetyConfig
 from robomarl.field.limits.braking import held_deceleration, overshoot
 from robomarl.field.limits.fit import TOLERANCE_M_S, Window, constant_part, error_needed
@@ -40,7 +41,7 @@ class MeasureConfig:
 
     def window(self, delay_s: float) -> Window:
         """Return the window from the earliest effect to the latest."""
-        return Window(delay_s / 2 if self.early_s is None else self.early_s, delay_s)
+        return Window(DELAY_SPREAD * delay_s if self.early_s is None else self.early_s, delay_s)
 
 
 class Figures(NamedTuple):

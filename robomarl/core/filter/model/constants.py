@@ -14,8 +14,6 @@ from robomarl.core.hardware.vehicle import Vector3
 
 Mode = Literal["qp", "textbook", "off"]
 
-DELAY_SPREAD = 0.5
-"""Shortest over longest delay: sensor to effect takes at least this share of `delay_s`."""
 SUDDEN_KEEP = 0.9
 """Share of h that must be left when a command that asks for more than the last one takes effect early."""
 FORGET_S = 20.0
@@ -232,7 +230,8 @@ class _OfDelay(TypedDict):
 def _of_delay(params: SafetyParams, most_m_s2: float) -> _OfDelay:
     """The constants that the delay decides."""
     delay, period, ahead = params.safety.delay_s, params.period_s, params.look_ahead_m
-    spread, slope = delay * (1 - DELAY_SPREAD), slope_of(params.safety.gain_per_s)
+    shortest, slope = params.safety.shortest_share * delay, slope_of(params.safety.gain_per_s)
+    spread = delay - shortest
     lead, turn = delay + period, params.limits.yaw_rate_rad_s  # `lead`: a plan's reference
     return {
         "horizon_s": delay,
@@ -242,12 +241,12 @@ def _of_delay(params: SafetyParams, most_m_s2: float) -> _OfDelay:
         "spread_s": spread,
         "half_s": spread / 2,
         "half_way_s2": (spread * period + spread**2 / 2) / 2,
-        "next_count": _in_force(delay, period, params.queue_length),
+        "next_count": _in_force(shortest, period, params.queue_length),
         "max_own_age_s": max(delay, period),
         "brake_gain_per_s": 1 / lead,
         "settle_share": 1 - math.exp(-period / SETTLE_S),  # the delay takes one side of what flips
         "num_acting": params.queue_length,
-        "queue": _queue(delay, period, params.queue_length),
+        "queue": _queue((shortest, delay), period, params.queue_length),
     }
 
 
@@ -300,11 +299,11 @@ def _corners(params: SafetyParams) -> tuple[Vector3, Vector3] | None:
     return (ax + ahead, ay + ahead, az), (bx - ahead, by - ahead, bz)
 
 
-def _queue(delay_s: float, period_s: float, count: int) -> Queue:
+def _queue(delays_s: tuple[float, float], period_s: float, count: int) -> Queue:
     """Return the stretches in which each command takes over from the one before, between its shortest and
     longest delay.
     """
-    shortest = DELAY_SPREAD * delay_s
+    shortest, delay_s = delays_s
     decided = [-k * period_s for k in range(count, 0, -1)]
     turns = {min(max(t + after, 0.0), delay_s) for t in decided for after in (shortest, delay_s)}
     ends = sorted({0.0, delay_s, *turns}) if count else []
@@ -318,7 +317,7 @@ def _queue(delay_s: float, period_s: float, count: int) -> Queue:
     return Queue(oldest, newest, speed, way)
 
 
-def _in_force(delay_s: float, period_s: float, count: int) -> int:
+def _in_force(shortest_s: float, period_s: float, count: int) -> int:
     """How many of `count` commands on their way and the new one may be in force within the next period."""
-    newest = math.ceil((period_s - DELAY_SPREAD * delay_s) / period_s - 1e-6) - 1
+    newest = math.ceil((period_s - shortest_s) / period_s - 1e-6) - 1
     return min(count, count + newest) + 1

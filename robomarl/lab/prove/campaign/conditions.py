@@ -7,7 +7,6 @@ from typing import Literal
 
 import numpy as np
 
-from robomarl.core.filter.model.constants import DELAY_SPREAD
 from robomarl.core.filter.params import SafetyParams
 from robomarl.core.view import Goal, Heard, LocalView, NothingSensed, Own, Plan
 from robomarl.lab.prove.campaign.adversary import KINDS, Team
@@ -92,7 +91,7 @@ class World:
         self.constant = random.uniform(-1, 1, shape) * np.array(params.bias_m_s2) * campaign.mismatch
         self.gust = self._gusts()
         assumed = params.queue_length
-        shortest, longest = campaign.delay_steps or (math.ceil(DELAY_SPREAD * assumed), assumed)
+        shortest, longest = campaign.delay_steps or (math.ceil(safety.shortest_share * assumed), assumed)
         self.delays = shortest, longest
         self.delay = random.integers(shortest, longest + 1, shape[:2])
         self.jitters = random.random(shape[:2]) < campaign.jitter

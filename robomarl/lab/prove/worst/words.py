@@ -8,8 +8,6 @@ import numpy as np
 from robomarl.core.filter.filter import Arena
 from robomarl.core.hardware.vehicle import AnyVehicle, DifferentialDrive, Quadrotor
 
-SHORTEST_DELAY = 0.5
-"""The vehicle file: the shortest delay is half of the longest, or more."""
 REST_ROOM_M = 0.4
 """Robots at rest start this much farther apart than they keep."""
 
@@ -77,7 +75,7 @@ def declared(vehicle: AnyVehicle, period_s: float, arena: Arena | None = None) -
         velocity_error_m_s=safety.velocity_error_m_s,
         gust_m_s2=safety.accel_error_m_s2,
         bias_m_s2=(level, level, (level if lift is None else lift) if flies else 0.0),
-        early_s=SHORTEST_DELAY * safety.delay_s,
+        early_s=safety.shortest_share * safety.delay_s,
         late_s=safety.delay_s,
         arena=arena,
     )

@@ -6,8 +6,9 @@ import pytest
 from robomarl.core.filter.filter import SafetyParams
 from robomarl.core.filter.memory import initial_carry
 from robomarl.core.filter.model import motion, stacked
-from robomarl.core.filter.model.constants import DELAY_SPREAD, constants_of
+from robomarl.core.filter.model.constants import constants_of
 from robomarl.core.filter.model.motion import NOWHERE, Floats, Motion, Predicted, Vec3
+from robomarl.core.hardware.sections import DELAY_SPREAD
 
 
 def flown(pos, vel, commands, delay_s, period_s):
