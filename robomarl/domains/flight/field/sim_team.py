@@ -79,8 +79,7 @@ class RealTimeTeam:
 
     def set_load_goal(self, goal: Goal) -> None:
         """The team was given another goal for its load: for the judge, as above."""
-        load = self.world.load
-        assert isinstance(load, Load), "only for scenarios with a load"
+        load = self.world.carried
         turned = np.broadcast_to(goal.quat_wxyz, load.goal_quat.shape).astype(load.goal_quat.dtype)
         places = np.broadcast_to(goal.pos_m, self.world.goal_m.shape).astype(self.world.goal_m.dtype)
         self._sim.set_world(self.world._replace(goal_m=places, load=load._replace(goal_quat=turned)))
@@ -198,9 +197,7 @@ def on_feet(before: FlightWorld, world: FlightWorld, stands: np.ndarray) -> Flig
 
 def grounded(scenario: FlightScenario, world: FlightWorld) -> FlightWorld:
     """Return the world with the load on the ground, level, below its place; rotors idle, cables slack."""
-    load, section = world.load, scenario.load
-    assert isinstance(load, Load), "only for scenarios with a load"
-    assert section is not None, "only for scenarios with a load"
+    load, (section, _) = world.carried, scenario.carried
     heading = quat_from_yaw(yaw_of(attitude(load.rigid)))
     turn = tuple(heading[..., i] for i in range(4))
     x, y, _ = np.moveaxis(origin(load.rigid, load.cargo.com_m), -1, 0)

@@ -128,6 +128,13 @@ class FlightScenario(Scenario):
             raise ValueError("residual: vehicles under a load are not identified; leave the section out.")
 
     @property
+    def carried(self) -> tuple[LoadConfig, CableConfig]:
+        """Sections of the load and of its cables; raises `ValueError` for a team that carries nothing."""
+        if self.load is None or self.cables is None:
+            raise ValueError(f"{self.name}: only scenarios with the sections load and cables have these.")
+        return self.load, self.cables
+
+    @property
     def named_files(self) -> dict[str, str]:
         """Files that do not ship, by the dotted key that names them."""
         return super().named_files | ({"residual.file": self.residual.file} if self.residual else {})

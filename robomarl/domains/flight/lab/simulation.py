@@ -1,23 +1,32 @@
 """`SIMULATION` of flying teams; those that carry something are no others, and so it knows them too."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+
+import numpy as np
 
 from robomarl.core.config import UserError
 from robomarl.core.log import FlightLog, save_flight
 from robomarl.core.spec import ActionSpec
-from robomarl.core.types import Figures
+from robomarl.core.types import Array, Figures
 from robomarl.domains.flight.lab.check import PROBE
 from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.domains.flight.lab.env import TeamEnv
 from robomarl.domains.flight.lab.goto import GotoPolicy
+from robomarl.domains.flight.lab.render.staging import STAGING
 from robomarl.domains.flight.lab.safety.filter_params import flyer_params
 from robomarl.domains.flight.lab.scenario import FlightScenario, check_scenario
-from robomarl.domains.flight.lab.staging import STAGING
 from robomarl.domains.flight.lab.tasks.registry import task_of
+from robomarl.domains.flight.lab.world import FlightWorld
+from robomarl.lab.evaluate.evaluation import EvalRow, FlownPolicy
 from robomarl.lab.evaluate.score import TeamScore
+from robomarl.lab.plants.flight import Plant
 from robomarl.lab.probe import Probe
-from robomarl.lab.simulation import Evaluated, Imitated, Measured, Simulation
+from robomarl.lab.sim.law import Law
+from robomarl.lab.sim.scenario import RateConfig
+from robomarl.lab.sim.starts import Starts
+from robomarl.lab.simulation import Evaluated, Imitated, Measured, RowOptions, Simulation
+from robomarl.lab.train.offline.team_path import TeamPath
 
 
 def action(scenario: FlightScenario) -> ActionSpec:
@@ -25,12 +34,14 @@ def action(scenario: FlightScenario) -> ActionSpec:
     return task_of(scenario).action(scenario)
 
 
-def make_env(scenario: FlightScenario, sim: str, weights: dict[str, float] | None, safety: str, starts: Any) -> TeamEnv:
+def make_env(
+    scenario: FlightScenario, sim: str, weights: dict[str, float] | None, safety: str, starts: Starts | None
+) -> TeamEnv:
     """A team on a JAX engine; how it starts is in the scenario."""
     return TeamEnv(scenario, sim, weights, safety)
 
 
-def baseline(scenario: FlightScenario) -> Any:
+def baseline(scenario: FlightScenario) -> FlownPolicy:
     """The policy that is computed from a model of the whole team."""
     if scenario.load is None:
         return GotoPolicy(scenario)
@@ -46,19 +57,21 @@ def response_parameters(scenario: FlightScenario) -> tuple[str, ...]:
     return felt_by_flyers(scenario)
 
 
-def moves_alike(scenario: FlightScenario) -> tuple[Any, bool]:
+def moves_alike(scenario: FlightScenario) -> tuple[RateConfig, bool]:
     """Rates, and whether something is carried."""
     return scenario.rates, scenario.load is not None
 
 
-def plant(scenario: FlightScenario, flights: int, seed: int, threads: int) -> Any:
+def plant(scenario: FlightScenario, flights: int, seed: int, threads: int) -> Plant:
     """Return `flights` vehicles, each alone; under a load each with its share of the load."""
     from robomarl.domains.flight.lab.safety.plants import Flyers
 
     return Flyers(scenario, flights, seed, threads)
 
 
-def rewarded(scenario: FlightScenario, path: Any, weights: dict[str, float] | None) -> Any:
+def rewarded(
+    scenario: FlightScenario, path: TeamPath, weights: dict[str, float] | None
+) -> tuple[np.ndarray, np.ndarray]:
     """Return rewards by the task's terms, on the robots' own estimates.
 
     Raises:
@@ -80,11 +93,13 @@ def probe(scenario: FlightScenario) -> Probe:
     return UNDER_LOAD
 
 
-def attack(scenario: FlightScenario, *how: Any) -> Figures:
+def attack(
+    scenario: FlightScenario, mode: str, episodes: int, seed: int, sim: str, tell: Callable[[int], object]
+) -> Figures:
     """Malicious commands behind the filter."""
     from robomarl.domains.flight.lab.safety.attack import attack_all
 
-    return attack_all(scenario, *how)
+    return attack_all(scenario, mode, episodes, seed, sim, tell)
 
 
 def score(scenario: FlightScenario, hover_s: float) -> TeamScore:
@@ -94,14 +109,14 @@ def score(scenario: FlightScenario, hover_s: float) -> TeamScore:
     return FlightScore(scenario, hover_s)
 
 
-def mixed_team(policy: Any, scenario: FlightScenario) -> Any:
+def mixed_team(policy: FlownPolicy, scenario: FlightScenario) -> FlownPolicy:
     """Some of those that carry may fly under the baseline."""
     from robomarl.domains.flight.lab.payload.controllers.mixed_team import mixed_team as of_scenario
 
     return of_scenario(policy, scenario)
 
 
-def row(name: str, options: Any, is_first: bool) -> Any:
+def row(name: str, options: RowOptions, is_first: bool) -> EvalRow:
     """Return the result of `robomarl eval` for one policy."""
     from robomarl.lab.evaluate.rows import episodes_row
 
@@ -129,12 +144,12 @@ def check_film(file: Path) -> None:
     check_suffix(file)
 
 
-def law_of(scenario: FlightScenario) -> Any:
+def law_of(scenario: FlightScenario) -> Callable[[FlightScenario], Law] | None:
     """Return the function that makes the task's own controller; None if the task has none."""
     return task_of(scenario).law
 
 
-def failed(scenario: FlightScenario, world: Any) -> Any:
+def failed(scenario: FlightScenario, world: FlightWorld) -> Array:
     """[E] bool: as the task says."""
     return task_of(scenario).failed(scenario, world)
 
@@ -153,7 +168,7 @@ def harder(scenario: FlightScenario) -> FlightScenario:
     return with_losses(scenario)
 
 
-def errors(scenario: FlightScenario, world: Any) -> tuple[Any, Any]:
+def errors(scenario: FlightScenario, world: FlightWorld) -> tuple[Array, Array]:
     """Return the errors of the task."""
     return task_of(scenario).errors(world)
 

@@ -6,7 +6,6 @@ from robomarl.core.geometry import namespace
 from robomarl.core.types import Array
 from robomarl.core.view import Goal, Heard, LoadSensed, LocalView, NothingSensed, Own, Plan
 from robomarl.domains.flight.core.payload.statics import grip_matrix, reach_m
-from robomarl.domains.flight.lab.payload.state import Load
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.world import FlightWorld
 from robomarl.lab.sim.message import braking_plan
@@ -61,13 +60,11 @@ def see_nothing(scenario: FlightScenario, world: FlightWorld) -> tuple[NothingSe
 
 def see_load(scenario: FlightScenario, world: FlightWorld) -> tuple[LoadSensed, Array, Array]:
     """Sensors, wanted attitude of the load and role of robots that carry; the role is the place at the load."""
-    load, cables = world.load, scenario.cables
-    assert isinstance(load, Load), "a scenario with a load starts with one"
-    assert cables is not None, "a scenario with a load has cables"
+    load, (section, cables) = world.carried, scenario.carried
     zero = load.measured_pos_m * 0
     points = zero + np.array(cables.load_points_m, np.float32)
     role = zero[..., 0].astype("int32") + np.arange(scenario.count, dtype=np.int32)
-    grip = grip_matrix(scenario.load, cables).astype(np.float32)  # type: ignore[arg-type]
+    grip = grip_matrix(section, cables).astype(np.float32)
     pose = (load.measured_pos_m, load.measured_quat)
-    sensed = LoadSensed(*pose, points, zero[..., None] + grip, zero[..., 0] + reach_m(scenario.load, cables))  # type: ignore[arg-type]
+    sensed = LoadSensed(*pose, points, zero[..., None] + grip, zero[..., 0] + reach_m(section, cables))
     return sensed, load.goal_quat, role

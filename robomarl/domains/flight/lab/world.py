@@ -18,6 +18,7 @@ from robomarl.core.geometry import namespace
 from robomarl.core.types import Array
 from robomarl.core.view import Plan
 from robomarl.domains.flight.lab.payload.follow import LOAD_STEP_DRAWS, follow_load
+from robomarl.domains.flight.lab.payload.state import Load
 from robomarl.domains.flight.lab.quadrotor import Physics, RigidVehicle, Vec3
 from robomarl.domains.flight.lab.residual import wind_that_pushes
 from robomarl.domains.flight.lab.scenario import FlightScenario
@@ -75,10 +76,17 @@ class FlightWorld(NamedTuple):
     """[...] int: decisions since the start."""
     control: tuple = ()
     """Memory of the low-level controllers, [..., N] each component; empty for those without."""
-    load: tuple = ()
-    """Load of the team, a `robomarl.domains.flight.lab.payload.state.Load`; empty if the team carries none."""
-    member: Array | tuple = ()
+    load: Load | tuple[()] = ()
+    """Load of the team; empty if the team carries none."""
+    member: Array | tuple[()] = ()
     """[...] int: which of a residual's ensemble moves the team; empty where the scenario has none."""
+
+    @property
+    def carried(self) -> Load:
+        """Load of the team; raises `ValueError` if the team carries none."""
+        if not isinstance(self.load, Load):
+            raise ValueError("Only worlds of scenarios with a load have one.")
+        return self.load
 
 
 Integrate = Callable[[FlightWorld, Vec3], FlightWorld]

@@ -1,7 +1,5 @@
 """`SIMULATION` of teams of ground robots."""
 
-from typing import Any
-
 import numpy as np
 
 from robomarl.domains.ground.lab.check import PROBE
@@ -14,10 +12,11 @@ from robomarl.domains.ground.lab.model import MODEL, left_arena
 from robomarl.domains.ground.lab.scenario import GroundScenario
 from robomarl.domains.ground.lab.staging import STAGING
 from robomarl.lab.evaluate.model_episodes import simulation_of_model
+from robomarl.lab.plants.flight import Plant
 from robomarl.lab.simulation import Imitated, Measured
 
 
-def plant(scenario: GroundScenario, flights: int, seed: int, threads: int) -> Any:
+def plant(scenario: GroundScenario, flights: int, seed: int, threads: int) -> Plant:
     """Return `flights` robots, each alone."""
     from robomarl.domains.ground.lab.plants import Drivers
 

@@ -10,7 +10,7 @@ from robomarl.domains.ground.lab.scenario import GroundScenario
 from robomarl.domains.ground.lab.tasks import task_of
 from robomarl.domains.ground.lab.tasks.base import Mark
 from robomarl.lab.scene import of_model
-from robomarl.lab.scene.scene import RGB, Scene, SceneMoment, Primitive, Staging
+from robomarl.lab.scene.scene import RGB, Primitive, Scene, SceneMoment, Staging
 from robomarl.lab.scene.solids import obstacle_part, strip
 from robomarl.lab.sim.model import TeamWorld
 

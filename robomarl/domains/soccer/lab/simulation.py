@@ -1,7 +1,6 @@
 """`SIMULATION` of robot soccer."""
 
 from dataclasses import replace
-from typing import Any
 
 from robomarl.core.types import Figures
 from robomarl.domains.soccer.lab.batch import make_soccer
@@ -14,9 +13,12 @@ from robomarl.domains.soccer.lab.safety.filter_params import player_params
 from robomarl.domains.soccer.lab.scenario import SoccerScenario, check_scenario
 from robomarl.domains.soccer.lab.staging import STAGING
 from robomarl.domains.soccer.lab.task import action
+from robomarl.lab.evaluate.evaluation import EvalRow
 from robomarl.lab.evaluate.floor_plan import check_suffix
+from robomarl.lab.plants.flight import Plant
+from robomarl.lab.sim.scenario import RateConfig
 from robomarl.lab.sim.starts import Starts
-from robomarl.lab.simulation import Evaluated, Games, Measured, Simulation
+from robomarl.lab.simulation import Evaluated, Games, Measured, RowOptions, Simulation
 
 
 def make_env(
@@ -38,19 +40,19 @@ def response_parameters(scenario: SoccerScenario) -> tuple[str, ...]:
     return felt_by_players(scenario)
 
 
-def moves_alike(scenario: SoccerScenario) -> tuple[Any, bool]:
+def moves_alike(scenario: SoccerScenario) -> tuple[RateConfig, bool]:
     """The rates; nothing is carried."""
     return scenario.rates, False
 
 
-def plant(scenario: SoccerScenario, flights: int, seed: int, threads: int) -> Any:
+def plant(scenario: SoccerScenario, flights: int, seed: int, threads: int) -> Plant:
     """Return `flights` robots, each alone."""
     from robomarl.domains.soccer.lab.safety.plants import Players
 
     return Players(scenario, flights, seed, threads)
 
 
-def row(name: str, options: Any, is_first: bool) -> Any:
+def row(name: str, options: RowOptions, is_first: bool) -> EvalRow:
     """Return the result of `robomarl eval` for one team."""
     from robomarl.domains.soccer.lab.evaluation.rows import play_row
 
@@ -86,6 +88,7 @@ SIMULATION = Simulation(
         ScriptedTeam,
         no_belief,
         with_rally,
+        rally_steps=lambda scenario: scenario.rally_steps,
         length_m=lambda scenario: scenario.field.length_m,
         half_length=("own_motion.x", "goal_ahead.dx"),
     ),

@@ -9,7 +9,7 @@ from robomarl.domains.soccer.lab.game import SoccerWorld
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.domains.soccer.lab.sections import PitchConfig
 from robomarl.lab.scene.looks import look_of
-from robomarl.lab.scene.scene import RGB, Scene, SceneMoment, Primitive, Staging
+from robomarl.lab.scene.scene import RGB, Primitive, Scene, SceneMoment, Staging
 from robomarl.lab.scene.solids import box_part, strip
 
 BOARD_M, WIDTH_M = 0.1, 0.02

@@ -43,9 +43,7 @@ def find_payload(scenario: FlightScenario, tracks: Sequence[RobotTrack]) -> Carr
         tracks: tracks of its robots, all flights; `sensed` begins with the payload's position [3] and
             attitude wxyz [4].
     """
-    load, cables = scenario.load, scenario.cables
-    assert load is not None, "only for scenarios with a load"
-    assert cables is not None, "only for scenarios with a load"
+    load, cables = scenario.carried
     missing = ["payload: the cables' stiffness can't be told: they stretch by less than estimates are off."]
     robots = sorted({track.robot for track in tracks})
     calm = calm_times(tracks, robots, HangingTeam(cables, scenario.vehicle_config.body.drag_per_s, scenario.period_s))

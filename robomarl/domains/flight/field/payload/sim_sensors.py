@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Any
 
 from robomarl.core.view import Goal
-from robomarl.domains.flight.lab.payload.state import Load
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.world import FlightWorld
 from robomarl.domains.flight.ros.payload.topics import LOAD_POSE
@@ -20,9 +19,7 @@ Sense = Callable[[FlightScenario, FlightWorld, float], dict[str, Any]]
 
 def sense_load(scenario: FlightScenario, world: FlightWorld, stamp_s: float) -> dict[str, Any]:
     """The load's pose as motion capture has it: one measurement for all robots."""
-    load = world.load
-    assert isinstance(load, Load), "a scenario with a load has one"
-    measured = Goal(load.measured_pos_m[0, 0], load.measured_quat[0, 0])
+    measured = Goal(world.carried.measured_pos_m[0, 0], world.carried.measured_quat[0, 0])
     return {LOAD_POSE.name: convert.goal_from(measured, stamp_s)}
 
 

@@ -15,7 +15,7 @@ from robomarl.domains.flight.lab.payload.dynamics import (
     spring_tension,
     stretch_out,
 )
-from robomarl.domains.flight.lab.payload.state import Load, Rigid
+from robomarl.domains.flight.lab.payload.state import Rigid
 from robomarl.domains.flight.lab.quadrotor import (
     RigidVehicle,
     drag,
@@ -65,8 +65,7 @@ def carrying_team(scenario: FlightScenario, load: LoadConfig, cables: CableConfi
     vehicle, dt_s, substeps = scenario.vehicle_config, scenario.physics_dt_s, scenario.substeps
 
     def run(world: FlightWorld, wind: Vec3) -> FlightWorld:
-        physics, carried = world.hidden.physics, world.load
-        assert isinstance(carried, Load), "a scenario with a load starts with one"
+        physics, carried = world.hidden.physics, world.carried
         cargo = carried.cargo
         memory = rotor_memory(physics.rotor_tau_s, dt_s)
         now = (world.step * scenario.period_s)[..., None]

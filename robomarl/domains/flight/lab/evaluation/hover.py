@@ -4,10 +4,11 @@ Success asks for one second at the goal. The policy's further flight is watched 
 from everything else that an evaluation counts, so no figure of the episodes changes.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from robomarl.core.types import Figures
 from robomarl.core.vectors import up_axis
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.tasks.base import Task
@@ -77,7 +78,7 @@ def tilt(world: FlightWorld) -> np.ndarray:
     return np.arctan2(np.hypot(x, y), z)
 
 
-def hover_figures(hover: Hover, decisions: int) -> dict[str, Any]:
+def hover_figures(hover: Hover, decisions: int) -> Figures:
     """The JSON fields: means over the teams that were watched to the end; null where there is none.
 
     `hover_accel_std_m_s2` is the standard deviation of a robot's commanded acceleration about its own mean, all

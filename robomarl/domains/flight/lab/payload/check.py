@@ -13,7 +13,7 @@ import numpy as np
 from robomarl.core.geometry import norm, rotation_angle
 from robomarl.core.types import Figures
 from robomarl.domains.flight.lab.check import HOLD_S, heavier
-from robomarl.domains.flight.lab.payload.state import Load, attitude, origin
+from robomarl.domains.flight.lab.payload.state import attitude, origin
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.world import FlightWorld
 from robomarl.lab.probe import CheckTrial, Probe, Seen
@@ -44,18 +44,16 @@ class Trace(NamedTuple):
 
 def lifted(scenario: FlightScenario, seconds: float) -> FlightScenario:
     """The scenario far above the floor, with taut cables and vehicles at rest, and noise of no consequence."""
-    assert scenario.load is not None, "only for scenarios with a load"
-    assert scenario.cables is not None, "only for scenarios with a load"
-    place = dataclasses.replace(scenario.load.start, low_m=(0.0, 0.0, START_M), high_m=(0.0, 0.0, START_M))
-    load = dataclasses.replace(scenario.load, start=place)
-    cables = dataclasses.replace(scenario.cables, start_slack=0.0, start_speed_m_s=0.0, start_tilt_rad=0.0)
+    load, cables = scenario.carried
+    place = dataclasses.replace(load.start, low_m=(0.0, 0.0, START_M), high_m=(0.0, 0.0, START_M))
+    load = dataclasses.replace(load, start=place)
+    cables = dataclasses.replace(cables, start_slack=0.0, start_speed_m_s=0.0, start_tilt_rad=0.0)
     return dataclasses.replace(scenario, load=load, cables=cables)
 
 
 def all_heavier(world: FlightWorld, factor: float) -> FlightWorld:
     """Return the state with masses of vehicles and load times `factor`, unknown to the controllers."""
-    load = world.load
-    assert isinstance(load, Load), "only for scenarios with a load"
+    load = world.carried
     cargo = load.cargo._replace(mass_kg=load.cargo.mass_kg * np.float32(factor))
     return heavier(world, factor)._replace(load=load._replace(cargo=cargo))
 
@@ -86,17 +84,16 @@ def manoeuvres(
 
 def seen(world: FlightWorld) -> Trace:
     """Return the load's position and attitude, and its cables' tensions."""
-    load = world.load
-    assert isinstance(load, Load), "only for scenarios with a load"
+    load = world.carried
     parts = (origin(load.rigid, load.cargo.com_m), attitude(load.rigid), load.tension_n)
     return Trace(*(np.asarray(part, float) for part in parts))
 
 
 def compare(scenario: FlightScenario, first: tuple[Seen, ...], second: tuple[Seen, ...]) -> Figures:
     """How far two engines are apart, at worst over time and teams."""
-    assert scenario.load is not None, "only for scenarios with a load"
+    load, _ = scenario.carried
     a, b = (Trace(*(np.stack(column) for column in zip(*run[0], strict=True))) for run in (first, second))
-    slack_n = SLACK_SHARE * scenario.load.mass_kg * 9.81 / scenario.count
+    slack_n = SLACK_SHARE * load.mass_kg * 9.81 / scenario.count
     taut = [trace.tension_n > slack_n for trace in (a, b)]
     return {
         "position_diff_m": float(norm(a.pos_m - b.pos_m).max()),

@@ -2,20 +2,23 @@
 
 # pyright: reportAttributeAccessIssue=false
 # MuJoCo comes without type stubs for most of its names.
-from typing import Any
+from typing import TypeVar
 
 import mujoco
 import numpy as np
+from numpy.typing import DTypeLike
 
 from robomarl.core.vectors import Vec3, to_world
 from robomarl.domains.flight.core.control.indi import Reading, control_rotors
 from robomarl.domains.flight.core.control.mixer import wrench
 from robomarl.domains.flight.lab.engines.mujoco_bodies import MujocoBodies
 from robomarl.domains.flight.lab.payload.dynamics import air_on_load
-from robomarl.domains.flight.lab.payload.state import Load, Rigid
+from robomarl.domains.flight.lab.payload.state import Rigid
 from robomarl.domains.flight.lab.quadrotor import RigidVehicle, drag, rotor_memory, spin_rotors
 from robomarl.domains.flight.lab.world import FlightWorld
 from robomarl.lab.sim.engines.delay import command_in_force
+
+T = TypeVar("T", bound=tuple)
 
 LONG_M = 1e3
 """Length of a cable that has been cut."""
@@ -26,13 +29,11 @@ class MujocoCarriers(MujocoBodies):
 
     def prepare(self, world: FlightWorld) -> None:
         """Give every team its own masses, points of attachment and cables."""
-        load = world.load
-        assert isinstance(load, Load), "a scenario with a load starts with one"
+        load = world.carried
         self.contact[:] = False
         self._batch.models = self._copies()
         mass, scratch = np.asarray(world.hidden.physics.mass_kg), self._batch.scratch
-        nominal = self._scenario.load
-        assert nominal is not None, "only for scenarios with a load"
+        nominal, _ = self._scenario.carried
         cargo = load.cargo
         points = np.stack(cargo.point_m, -1) - np.stack(cargo.com_m, -1)[:, None]
         for i, model in enumerate(self._batch.models):
@@ -52,8 +53,7 @@ class MujocoCarriers(MujocoBodies):
 
     def __call__(self, world: FlightWorld, wind: Vec3) -> FlightWorld:
         """Everything that moves one decision later; see `robomarl.domains.flight.lab.world.Integrate`."""
-        scenario, physics, load = self._scenario, world.hidden.physics, world.load
-        assert isinstance(load, Load), "a scenario with a load starts with one"
+        scenario, physics, load = self._scenario, world.hidden.physics, world.carried
         vehicle, dt_s, rotors, control = (
             scenario.vehicle_config,
             scenario.physics_dt_s,
@@ -89,8 +89,7 @@ class MujocoCarriers(MujocoBodies):
 
     def _blow(self, body: RigidVehicle, world: FlightWorld, wind: Vec3) -> None:
         """Wind, drag and wash on the load."""
-        nominal, rigid = self._scenario.load, self._read_load()
-        assert nominal is not None, "only for scenarios with a load"
+        (nominal, _), rigid = self._scenario.carried, self._read_load()
         thrust, _ = wrench(self._scenario.vehicle_config, body.rotors, world.hidden.physics.thrust_scale)
         force, spin = air_on_load(nominal, body, rigid, thrust, wind)
         for k, value in enumerate((*force, *to_world(rigid.quat, spin))):
@@ -111,6 +110,6 @@ class MujocoCarriers(MujocoBodies):
         return Rigid((p[0], p[1], p[2]), (p[3], p[4], p[5], p[6]), (m[0], m[1], m[2]), (m[3], m[4], m[5]))
 
 
-def _cast(parts: Any, dtype: Any) -> Any:
+def _cast(parts: T, dtype: DTypeLike) -> T:
     """A NamedTuple of tuples of components in the precision of the rest of the world."""
     return type(parts)(*(tuple(np.asarray(c, dtype) for c in part) for part in parts))

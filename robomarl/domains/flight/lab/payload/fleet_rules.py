@@ -1,9 +1,9 @@
 """Checks of a fleet's load, before anything is started or sent."""
 
-from typing import Any
+from robomarl.core.hardware.fleet import Fleet
 
 
-def check_load(fleet: Any) -> None:
+def check_load(fleet: Fleet) -> None:
     """Read the scenario of a team with a load, which checks the load, and compare the number of robots.
 
     Raises:

@@ -20,7 +20,7 @@ from robomarl.domains.flight.lab.payload.controllers.goal_motion import goal_fie
 from robomarl.domains.flight.lab.payload.controllers.lost_mate import lasting_fields
 from robomarl.domains.flight.lab.payload.controllers.trim import trim_fields
 from robomarl.domains.flight.lab.payload.follow import pose_errors
-from robomarl.domains.flight.lab.payload.state import Load, attitude, flying, origin, spread
+from robomarl.domains.flight.lab.payload.state import attitude, flying, origin, spread
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.tasks.base import Task, Terms
 from robomarl.domains.flight.lab.tasks.unseen import unseen
@@ -135,7 +135,7 @@ def potential(world: FlightWorld) -> Array:
     goal, slower near it. As the change of a potential it does not change which policy is best (Ng, Harada and
     Russell, 1999), but the right pull at a cable pays at once instead of seconds later.
     """
-    xp, load = namespace(world.goal_m), carried(world)
+    xp, load = namespace(world.goal_m), world.carried
     rigid = load.rigid
     way = world.goal_m[..., 0, :] - origin(rigid, load.cargo.com_m)
     turn = rotation_vector(load.goal_quat[..., 0, :], attitude(rigid))
@@ -159,7 +159,7 @@ def rotation_vector(goal: Array, now: Array) -> Array:
 
 def wash_distance(world: FlightWorld) -> Array:
     """[..., N] distance between the thrust line of each vehicle and the load's centre of mass [m]."""
-    load, xp = carried(world), namespace(world.goal_m)
+    load, xp = world.carried, namespace(world.goal_m)
     away = tuple(r - p for r, p in zip(spread(load.rigid.pos), world.body.pos, strict=True))
     aside = cross(away, up_axis(world.body.quat))
     return xp.sqrt(dot(aside, aside) + 1e-9)
@@ -171,16 +171,10 @@ def crowding(scenario: FlightScenario, world: FlightWorld, times: float = CROWDE
     return namespace(world.goal_m).maximum(1 - least_gap(scenario, world) / near, 0.0)
 
 
-def carried(world: FlightWorld) -> Load:
-    """The load of a world that has one."""
-    assert isinstance(world.load, Load), "the task lift needs a scenario with a load"
-    return world.load
-
-
 def least_gap(scenario: FlightScenario, world: FlightWorld) -> Array:
     """[...] least distance between two vehicles that still fly [m]."""
     xp = namespace(world.goal_m)
-    up = flying(carried(world), world.step * scenario.period_s)
+    up = flying(world.carried, world.step * scenario.period_s)
     pos, least = world.body.pos, None
     for i, j in itertools.combinations(range(scenario.count), 2):
         gap = xp.sqrt(sum((p[..., i] - p[..., j]) ** 2 for p in pos))
@@ -195,8 +189,7 @@ def failed(scenario: FlightScenario, world: FlightWorld) -> Array:
 
     A vehicle that is lost does not count: it hangs or has fallen.
     """
-    load, cables = carried(world), scenario.cables
-    assert cables is not None, "a scenario with a load has cables"
+    load, (_, cables) = world.carried, scenario.carried
     up = flying(load, world.step * scenario.period_s)
     radius = scenario.vehicle_config.body.radius_m
     touching = least_gap(scenario, world) < 2 * radius
@@ -209,8 +202,7 @@ def failed(scenario: FlightScenario, world: FlightWorld) -> Array:
 
 def box_distance(scenario: FlightScenario, world: FlightWorld) -> Array:
     """[..., N] distance of each vehicle's centre to the load's box [m]."""
-    load, section, xp = carried(world), scenario.load, namespace(world.goal_m)
-    assert section is not None, "the task lift needs a scenario with a load"
+    load, (section, _), xp = world.carried, scenario.carried, namespace(world.goal_m)
     away = tuple(p - r for p, r in zip(world.body.pos, spread(load.rigid.pos), strict=True))
     local = tuple(a + c for a, c in zip(to_body(spread(load.rigid.quat), away), spread(load.cargo.com_m), strict=True))
     square = 0.0
@@ -234,12 +226,12 @@ def team_privileged(scenario: FlightScenario, world: FlightWorld) -> Array:
     """Return [..., P] for the critic: true load, vehicles, cables and goal, parameters that no robot observes, and
     time left.
     """
-    load, xp = carried(world), namespace(world.goal_m)
+    load, xp = world.carried, namespace(world.goal_m)
     rigid = load.rigid
     place = origin(rigid, load.cargo.com_m)
     team = [place, attitude(rigid), xp.stack(rigid.vel, -1), xp.stack(rigid.omega, -1)]
     team += [world.goal_m[..., 0, :] - place, load.goal_quat[..., 0, :]]
-    scale = load.cargo.mass_kg / scenario.load.mass_kg  # type: ignore[union-attr]
+    scale = load.cargo.mass_kg / scenario.carried[0].mass_kg
     team += [xp.stack([scale - 1, *load.cargo.com_m[:2], 1 - world.step / scenario.max_steps], -1)]
     pos = positions(world.body) - place[..., None, :]
     each = [pos, velocities(world.body), xp.stack(world.body.quat, -1), xp.stack(world.body.omega, -1)]

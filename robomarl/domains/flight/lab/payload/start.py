@@ -29,9 +29,7 @@ def start_load(scenario: FlightScenario, draws: Array, robot: Array) -> tuple[Lo
         draws: [..., LOAD_DRAWS] uniform in [0, 1).
         robot: [..., N, 16] uniform draws of the vehicles.
     """
-    load, cables = scenario.load, scenario.cables
-    assert load is not None, "only for scenarios with a load"
-    assert cables is not None, "only for scenarios with a load"
+    load, cables = scenario.carried
     xp = namespace(draws)
     place, quat = draw_pose(load.start, draws[..., 0:6])
     goal, goal_quat = draw_pose(load.goal, draws[..., 6:12])
@@ -103,8 +101,7 @@ def place_vehicles(scenario: FlightScenario, load: Load, robot: Array) -> tuple[
         load: of `start_load`.
         robot: [..., N, 16] uniform draws.
     """
-    cables, xp = scenario.cables, namespace(robot)
-    assert cables is not None, "only for scenarios with a load"
+    (_, cables), xp = scenario.carried, namespace(robot)
     rigid, each = load.rigid, robot[..., 0] * 0
     lean = tuple(xp.asarray(c, dtype=robot.dtype) + each for c in outward(cables).T)
     reach = load.cargo.length_m * (1 - cables.start_slack * robot[..., 2])
@@ -130,9 +127,7 @@ def direction(height: Array, turn: Array) -> Vec3:
 
 def hover(scenario: FlightScenario, body: RigidVehicle, lean: Vec3) -> tuple[RigidVehicle, Control, Array]:
     """Rotors and controllers as after some time of hovering with taut cables (or slack ones), and the tensions."""
-    vehicle, load, cables = scenario.vehicle_config, scenario.load, scenario.cables
-    assert load is not None, "only for scenarios with a load"
-    assert cables is not None, "only for scenarios with a load"
+    vehicle, (load, cables) = scenario.vehicle_config, scenario.carried
     taut = 1.0 if cables.start_slack == 0 else 0.0
     mass, each = vehicle.body.mass_kg, body.pos[0] * 0
     tension = each + namespace(each).asarray(taut * hanging(load, cables), dtype=each.dtype)

@@ -14,12 +14,11 @@ from PIL import Image
 
 from robomarl.core.config import UserError
 from robomarl.core.log import FlightLog
+from robomarl.domains.flight.lab.render.shots import Shot, film_shots
 from robomarl.domains.flight.lab.scenario import FlightScenario
 
 MAX_BYTES = 1_000_000
 """Films larger than this are made again, smaller."""
-TRAIL_S = 1.5
-"""How long a robot's trail stays in a film."""
 
 Backend = Literal["auto", "mujoco", "matplotlib"]
 
@@ -36,15 +35,6 @@ class Size(NamedTuple):
 
 SIZES = (Size(), Size(400, 300, 10, 48), Size(320, 240, 8, 32), Size(240, 180, 5, 16))
 """Tried in order until the file is small enough."""
-
-
-class Shot(NamedTuple):
-    """Content of one picture."""
-
-    step: int
-    """Index into the log."""
-    trail_from: int
-    """Trails start at this index."""
 
 
 def render_video(log: FlightLog, scenario: FlightScenario, file: Path, backend: Backend = "auto") -> None:
@@ -106,14 +96,6 @@ def render_frames(
     from robomarl.domains.flight.lab.render.matplotlib import plot_frames
 
     return plot_frames(log, scenario, shots, size)
-
-
-def film_shots(log: FlightLog, fps: float) -> list[Shot]:
-    """The times of a film's pictures, in real time; the last one is the flight's last."""
-    period_s = float(log.time_s[1] - log.time_s[0]) if len(log.time_s) > 1 else 1.0
-    stride = max(1, round(1 / (fps * period_s)))
-    steps = [*range(0, len(log.time_s) - 1, stride), len(log.time_s) - 1]
-    return [Shot(step, max(0, step - round(TRAIL_S / period_s))) for step in steps]
 
 
 def _write_film(log: FlightLog, scenario: FlightScenario, file: Path, backend: Backend) -> None:

@@ -10,15 +10,21 @@ from matplotlib.figure import Figure
 
 from robomarl.core.log import FlightLog
 from robomarl.domains.flight.lab.render.cables import cable_rgb, has_cables
+from robomarl.domains.flight.lab.render.shots import Shot
+from robomarl.domains.flight.lab.scenario import FlightScenario
 
 DPI = 100
+Axes = Any
+"""Axes in three dimensions: matplotlib has no types for them."""
 
 
-def plot_frames(log: FlightLog, scenario: Any, shots: Sequence[Any], size: tuple[int, int]) -> Iterator[np.ndarray]:
+def plot_frames(
+    log: FlightLog, scenario: FlightScenario, shots: Sequence[Shot], size: tuple[int, int]
+) -> Iterator[np.ndarray]:
     """Pictures [height, width, 3] uint8; see `robomarl.domains.flight.lab.render.render_frames`."""
     figure = Figure(figsize=(size[0] / DPI, size[1] / DPI), dpi=DPI)
     canvas = FigureCanvasAgg(figure)
-    axes: Any = figure.add_axes((-0.08, -0.06, 1.16, 1.12), projection="3d")
+    axes: Axes = figure.add_axes((-0.08, -0.06, 1.16, 1.12), projection="3d")
     for shot in shots:
         axes.clear()
         _set_up(axes, log)
@@ -31,7 +37,7 @@ def plot_frames(log: FlightLog, scenario: Any, shots: Sequence[Any], size: tuple
         yield np.asarray(canvas.buffer_rgba())[..., :3].copy()
 
 
-def _set_up(axes: Any, log: FlightLog) -> None:
+def _set_up(axes: Axes, log: FlightLog) -> None:
     """Set one scale on all axes, around the whole flight."""
     places = np.concatenate([log.pos_m.reshape(-1, 3), log.goal_m.reshape(-1, 3)])
     low, high = places.min(0), places.max(0)
@@ -47,7 +53,7 @@ def _set_up(axes: Any, log: FlightLog) -> None:
     axes.set_ylabel("y [m]", labelpad=-4, fontsize=8)
 
 
-def _draw_cables(axes: Any, log: FlightLog, scenario: Any, step: int) -> None:
+def _draw_cables(axes: Axes, log: FlightLog, scenario: FlightScenario, step: int) -> None:
     for i, color in enumerate(cable_rgb(log, scenario, step)):
         if np.isfinite(log.cable_m[step, i]):
             ends = np.stack([log.pos_m[step, i], log.tied_m[step, i]], -1)
@@ -56,7 +62,7 @@ def _draw_cables(axes: Any, log: FlightLog, scenario: Any, step: int) -> None:
     axes.plot(*log.tied_m[step, ring].T, color="saddlebrown", linewidth=1.5)
 
 
-def _draw_robot(axes: Any, log: FlightLog, shot: Any, index: int) -> None:
+def _draw_robot(axes: Axes, log: FlightLog, shot: Shot, index: int) -> None:
     count = log.pos_m.shape[1]
     color = colorsys.hls_to_rgb((0.02 + index / count) % 1.0, 0.45, 0.75)
     path, goal, pos = log.pos_m[shot.trail_from : shot.step + 1, index], log.goal_m[shot.step, index], None

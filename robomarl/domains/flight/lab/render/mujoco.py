@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -16,6 +15,8 @@ import numpy as np
 from robomarl.core.log import FlightLog
 from robomarl.domains.flight.lab.engines.mjcf import build_spec, robot_rgba
 from robomarl.domains.flight.lab.render.cables import cable_rgb, drawn_m, has_cables
+from robomarl.domains.flight.lab.render.shots import Shot
+from robomarl.domains.flight.lab.scenario import FlightScenario
 
 BACKENDS = ("egl", "osmesa")
 PROBE = "from mujoco.{0} import GLContext; c = GLContext(32, 32); c.make_current(); c.free()"
@@ -43,7 +44,9 @@ def find_gl() -> str:
     return ""
 
 
-def mujoco_frames(log: FlightLog, scenario: Any, shots: Sequence[Any], size: tuple[int, int]) -> Iterator[np.ndarray]:
+def mujoco_frames(
+    log: FlightLog, scenario: FlightScenario, shots: Sequence[Shot], size: tuple[int, int]
+) -> Iterator[np.ndarray]:
     """Pictures [height, width, 3] uint8; see `robomarl.domains.flight.lab.render.render_frames`."""
     spec = build_spec(scenario, looks=True)
     spec.visual.global_.offwidth, spec.visual.global_.offheight = size
@@ -73,14 +76,15 @@ def mujoco_frames(log: FlightLog, scenario: Any, shots: Sequence[Any], size: tup
         gl.free()
 
 
-def fit_cables(model: mujoco.MjModel, log: FlightLog, scenario: Any, step: int) -> None:
+def fit_cables(model: mujoco.MjModel, log: FlightLog, scenario: FlightScenario, step: int) -> None:
     """Lengths, colours, points at the load and the load's box as they are in the episode at this time."""
+    load, _ = scenario.carried
     center, place = log.load_pose[step, :3], log.load_place_m[step]
     turn = np.zeros(9)
     mujoco.mju_quat2Mat(turn, log.load_pose[step, 3:])
     local = np.concatenate([log.tied_m[step], place[None]]) - center  # world; times the matrix: load frame
     local = local @ turn.reshape(3, 3)
-    middle = (np.array(scenario.load.box_low_m) + scenario.load.box_high_m) / 2
+    middle = (np.array(load.box_low_m) + load.box_high_m) / 2
     model.geom_pos[model.geom("load").id] = local[-1] + middle
     model.site_pos[[model.site(f"load_point{i}").id for i in range(scenario.count)]] = local[:-1]
     model.tendon_range[:, 1] = drawn_m(log, step)
@@ -101,7 +105,7 @@ def aim(log: FlightLog, aspect: float, fovy_deg: float) -> mujoco.MjvCamera:
     return camera
 
 
-def decorate(scene: mujoco.MjvScene, log: FlightLog, scenario: Any, shot: Any) -> None:
+def decorate(scene: mujoco.MjvScene, log: FlightLog, scenario: FlightScenario, shot: Shot) -> None:
     """Draw goals, trails, and a halo around robots with a command that the filter changed."""
     count = log.pos_m.shape[1]
     stretch = scenario.vehicle_config.safety.downwash_ratio
@@ -128,7 +132,9 @@ def _add_trail(scene: mujoco.MjvScene, path: np.ndarray, color: np.ndarray) -> N
         mujoco.mjv_connector(geom, mujoco.mjtGeom.mjGEOM_CAPSULE, 0.008, a, b)
 
 
-def _add_geom(scene: mujoco.MjvScene, kind: Any, size: Any, pos: np.ndarray, rgba: np.ndarray) -> mujoco.MjvGeom:
+def _add_geom(
+    scene: mujoco.MjvScene, kind: mujoco.mjtGeom, size: Sequence[float], pos: np.ndarray, rgba: np.ndarray
+) -> mujoco.MjvGeom:
     geom = scene.geoms[scene.ngeom]
     mujoco.mjv_initGeom(geom, kind, np.array(size, float), np.asarray(pos, float), np.eye(3).ravel(), rgba)
     geom.category = mujoco.mjtCatBit.mjCAT_DECOR

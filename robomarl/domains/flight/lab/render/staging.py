@@ -8,7 +8,7 @@ from robomarl.domains.flight.lab.payload.flight_log import load_columns
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.world import FlightWorld, positions
 from robomarl.lab.scene.looks import look_of, team_colours
-from robomarl.lab.scene.scene import Scene, SceneMoment, Primitive, Staging, planned
+from robomarl.lab.scene.scene import Primitive, Scene, SceneMoment, Staging, planned
 from robomarl.lab.scene.solids import obstacle_part
 
 BOX_RGB = (214, 158, 84)

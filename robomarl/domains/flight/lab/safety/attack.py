@@ -7,12 +7,13 @@ send them.
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from robomarl.core.filter.filter import SafetyFilter
 from robomarl.core.filter.model.constants import Mode
+from robomarl.core.types import Figures
 from robomarl.domains.flight.lab.batch import TeamSim
 from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.domains.flight.lab.scenario import FlightScenario
@@ -45,8 +46,8 @@ def attack_all(
     episodes: int,
     seed: int,
     sim: str = "mujoco",
-    tell: Callable[[int], Any] | None = None,
-) -> dict[str, Any]:
+    tell: Callable[[int], object] | None = None,
+) -> Figures:
     """Attack every variation.
 
     Args:

@@ -63,10 +63,10 @@ class Flyers:
         queue = (world.queue[0],) * (2 + self._links.longest // scenario.substeps)
         world = world._replace(body=world.body._replace(vel=vel), hidden=hidden, queue=queue)
         if scenario.load:
-            heavier = scenario.load.mass_kg * drawn["load_mass_scale"][:, 0]
-            rigid = world.load.rigid._replace(vel=tuple(v[:, 0] for v in vel))  # type: ignore[attr-defined]
-            cargo = world.load.cargo._replace(mass_kg=heavier)  # type: ignore[attr-defined]
-            world = world._replace(load=world.load._replace(rigid=rigid, cargo=cargo))  # type: ignore[attr-defined]
+            heavier, load = scenario.load.mass_kg * drawn["load_mass_scale"][:, 0], world.carried
+            rigid = load.rigid._replace(vel=tuple(v[:, 0] for v in vel))  # type: ignore[arg-type]
+            load = load._replace(rigid=rigid, cargo=load.cargo._replace(mass_kg=heavier))
+            world = world._replace(load=load)
             world = world._replace(control=world.control._replace(vel=vel))  # type: ignore[attr-defined]
         self._team.set_world(world)
 

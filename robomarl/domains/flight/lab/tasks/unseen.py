@@ -2,8 +2,6 @@
 to 100 ms between a command and its effect. Array-generic.
 """
 
-from typing import Any
-
 from robomarl.core.geometry import namespace
 from robomarl.core.types import Array
 from robomarl.domains.flight.lab.scenario import FlightScenario
@@ -31,6 +29,6 @@ def unseen(scenario: FlightScenario, world: FlightWorld) -> Array:
     return xp.stack([like + part for part in parts], -1)
 
 
-def leaves(parts: Any) -> list[Array]:
+def leaves(parts: Array | tuple) -> list[Array]:
     """The arrays of nested tuples, in order."""
     return [leaf for part in parts for leaf in leaves(part)] if isinstance(parts, tuple) else [parts]

@@ -3,7 +3,7 @@
 `WAYPOINTS` are the five discrete actions of the published work: stay, or drive to a place beside the robot.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from robomarl.core.geometry import components, namespace, norm
 from robomarl.core.hardware.vehicle import DifferentialDrive
 from robomarl.core.types import Array
 from robomarl.core.view import LocalView
+from robomarl.domains.ground.lab.scenario import GroundScenario
 from robomarl.lab.simulation import Choices
 
 POSITION_PER_S = 1.5
@@ -47,7 +48,7 @@ def driving(view: LocalView) -> Driving:
     return Driving(toward, own.vel_m_s[..., :2], own.omega_rad_s[..., 2])
 
 
-def commanded_velocity(scenario: Any, now: Driving) -> Array:
+def commanded_velocity(scenario: GroundScenario, now: Driving) -> Array:
     """Return the velocity [..., 2] of the commanded point: the look-ahead point, or the centre."""
     vehicle, xp = scenario.vehicle_config, namespace(now.vel_m_s)
     if not isinstance(vehicle, DifferentialDrive):
@@ -56,7 +57,7 @@ def commanded_velocity(scenario: Any, now: Driving) -> Array:
     return now.vel_m_s + vehicle.drive.look_ahead_m * now.turn_rad_s[..., None] * across
 
 
-def approach(scenario: Any, offset_m: Array) -> Array:
+def approach(scenario: GroundScenario, offset_m: Array) -> Array:
     """[..., 2] the velocity that takes the robot's centre along an offset [..., 2], within the limits."""
     limits, xp = scenario.vehicle_config.limits, namespace(offset_m)
     wanted = POSITION_PER_S * offset_m
@@ -64,7 +65,7 @@ def approach(scenario: Any, offset_m: Array) -> Array:
     return wanted * xp.minimum(1.0, CRUISE_SHARE * limits.speed_m_s / xp.maximum(speed, 1e-6))
 
 
-def acceleration(scenario: Any, now: Driving, wanted_m_s: Array) -> Array:
+def acceleration(scenario: GroundScenario, now: Driving, wanted_m_s: Array) -> Array:
     """[..., 4] the command that makes a velocity [..., 2] of the commanded point."""
     xp, limits = namespace(wanted_m_s), scenario.vehicle_config.limits
     accel = VELOCITY_PER_S * (wanted_m_s - commanded_velocity(scenario, now))
@@ -72,7 +73,7 @@ def acceleration(scenario: Any, now: Driving, wanted_m_s: Array) -> Array:
     return xp.concatenate([xp.clip(accel, low, high), accel * 0], -1)
 
 
-def waypoints(scenario: Any) -> Choices:
+def waypoints(scenario: GroundScenario) -> Choices:
     """Five way-points, one in every published step. The offset that is left to the way-point is counted from the
     robot's own velocity, so that it needs to see neither its place nor the arena."""
 

@@ -8,6 +8,7 @@ from robomarl.core.filter.tree import each
 from robomarl.core.geometry import components
 from robomarl.core.types import Figures
 from robomarl.domains.ground.lab.film import Frame
+from robomarl.domains.ground.lab.scenario import GroundScenario
 from robomarl.domains.ground.lab.tasks import task_of
 from robomarl.lab.evaluate.episodes import Step
 from robomarl.lab.evaluate.intervals import bootstrap, mean_of
@@ -26,6 +27,8 @@ class GroundCounts(NamedTuple):
 
 class GroundScore(ModelScore):
     """Returns as sums of the published rewards, without rewards that only training has."""
+
+    scenario: GroundScenario
 
     side_by_side = 128
 

@@ -18,7 +18,6 @@ import numpy as np
 from robomarl.core.geometry import namespace, norm
 from robomarl.core.spec import ObservationField, ObservationSpec
 from robomarl.core.types import GRAVITY_M_S2, Array
-from robomarl.domains.flight.lab.payload.controllers.dodge import away_from_all
 from robomarl.domains.flight.lab.payload.start import outward
 from robomarl.domains.flight.lab.scenario import FlightScenario
 
@@ -59,6 +58,8 @@ class CatchGains(NamedTuple):
     """... within this time."""
 
 
+MATE = 8
+"""Elements of the feature `neighbours` for each mate: place, velocity, age, and 1 where it is heard."""
 HISTORY = 6
 """Measured poses from which the velocity relative to the payload is computed: two poses would show their noise."""
 
@@ -130,3 +131,28 @@ _PARTS = ((0, 3), (3, 6), (6, 12), (12, 21), (36, 39))
 def _limited(vector: Array, most: Array | float) -> Array:
     """The vectors, no longer than that."""
     return vector * namespace(vector).minimum(1.0, most / (norm(vector) + 1e-6))[..., None]
+
+
+def away_from_all(gains: CatchGains, mates: Array) -> Array:
+    """[..., 3] acceleration away from mates that will be near, world [m/s^2].
+
+    Args:
+        gains: those of dodging are used.
+        mates: [..., 8 k] the feature `neighbours`.
+    """
+    rows = (mates[..., at : at + MATE] for at in range(0, mates.shape[-1], MATE))
+    return sum(away(gains, row[..., :3], row[..., 3:6]) * row[..., 7:] for row in rows)  # type: ignore[return-value]
+
+
+def away(gains: CatchGains, place: Array, velocity: Array) -> Array:
+    """Return the acceleration [..., 3] away from one teammate, at [..., 3] seen from the robot, with
+    relative velocity [..., 3].
+
+    It points away from the place where the teammate will be nearest within `dodge_s` if both keep
+    their velocities.
+    """
+    xp, square = namespace(place), (velocity * velocity).sum(-1, keepdims=True)
+    nearest_s = -(place * velocity).sum(-1, keepdims=True) / (square + 1e-4)
+    nearest = place + velocity * xp.clip(nearest_s, 0.0, gains.dodge_s)
+    far_m = norm(nearest)[..., None] + 1e-6
+    return nearest / far_m * (-gains.dodge_m_s2 * xp.clip(1 - far_m / gains.dodge_m, 0.0, 1.0))

@@ -13,7 +13,7 @@ vehicle of this type at one corner comes level, and no further.
 """
 
 import math
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
@@ -23,16 +23,45 @@ from robomarl.core.types import Array
 from robomarl.core.vectors import cross
 
 
+class LeanGains(Protocol):
+    """The part of a controller's gains that sets how far cables lean; see `decentralized.Gains`."""
+
+    @property
+    def lean_rad(self) -> Array | float:
+        """Angle [rad] by which the own cable leans farther outwards."""
+        ...
+
+    @property
+    def lean_from(self) -> Array | float:
+        """Fraction of the time that the own point is too high, from which the cable leans."""
+        ...
+
+    @property
+    def lean_reach(self) -> Array | float:
+        """How much longer than the cable its way out is, over its length."""
+        ...
+
+    @property
+    def lean_high_m(self) -> Array | float:
+        """Height [m] of the own point beside the load's middle at which the way out has its full length."""
+        ...
+
+    @property
+    def lean_within_m(self) -> Array | float:
+        """Distance [m] of the load from its goal within which the cable leans in full."""
+        ...
+
+
 def lasting_fields(remembered_s: float, period_s: float) -> tuple[ObservationField, ...]:
     """Return the fields of lasting errors that a carrier observes; none if `remembered_s` is 0."""
     return (ObservationField("point_high", keep=math.exp(-period_s / remembered_s)),) if remembered_s else ()
 
 
-def leaning(gains: Any, way: Array, lasting: Array) -> Array:
+def leaning(gains: LeanGains, way: Array, lasting: Array) -> Array:
     """[..., 1] how much the own cable is to lean, 0 to 1.
 
     Args:
-        gains: `Gains` of `decentralized`.
+        gains: gains of the controller.
         way: [..., 3] from the load to its goal [m].
         lasting: [..., 1] mean of the feature `point_high`.
     """
@@ -41,12 +70,12 @@ def leaning(gains: Any, way: Array, lasting: Array) -> Array:
     return near * xp.clip((lasting - gains.lean_from) / (1 - gains.lean_from), 0.0, 1.0)
 
 
-def outwards(gains: Any, share: Array, place: tuple[Array, Array], high_m: Array) -> Array:
+def outwards(gains: LeanGains, share: Array, place: tuple[Array, Array], high_m: Array) -> Array:
     """Return the displacement [..., 3] of the vehicle's place when its cable leans by that share, world
     [m].
 
     Args:
-        gains: `Gains` of `decentralized`.
+        gains: gains of the controller.
         share: [..., 1] of `leaning`.
         place: [..., 3] each: from the own point to the place, and from the load's origin to the own
             point, world.
