@@ -18,7 +18,7 @@ from robomarl.lab.sim.model.engines import engines, make_model_sim
 from robomarl.lab.sim.model.model import Model
 from robomarl.lab.simulation import simulation_of
 from robomarl.ros.flight_score import Score
-from robomarl.ros.io.messages import Estimate
+from robomarl.ros.io.messages import Estimate, Message
 from robomarl.ros.io.node_base import run_node
 from robomarl.ros.timing.failed import place_of
 
@@ -120,7 +120,7 @@ class ModelNode(TeamSimNode):
         model = needed(simulation_of(scenario).model, scenario, "model that this simulator knows")
         return RealTimeModel(model, scenario)
 
-    def sense(self, stamp_s: float) -> dict[str, Any]:
+    def sense(self, stamp_s: float) -> dict[str, Message]:
         """Return the messages that the model gives."""
         made = self._team.model.messages(self._scenario, self._team.world, stamp_s)
         if fault := self._fault_of(made):

@@ -18,7 +18,7 @@ from robomarl.ros.fieldtask import FieldTask, field_task
 from robomarl.ros.intake.mailbox import Mailbox
 from robomarl.ros.io import fast_messages
 from robomarl.ros.io.fast_messages import OdometryWriter, TruthWriter
-from robomarl.ros.io.messages import Estimate
+from robomarl.ros.io.messages import Estimate, Message
 from robomarl.ros.io.node_base import now_s, publisher
 from robomarl.ros.real_time import RealTimeNode
 from robomarl.ros.timing.steady import AWAY_S, Absence, steady_now_s
@@ -89,7 +89,7 @@ class TeamSimNode(RealTimeNode):
         """Make the robots, with the members that all further methods use."""
 
     @abstractmethod
-    def sense(self, stamp_s: float) -> dict[str, Any]:
+    def sense(self, stamp_s: float) -> dict[str, Message]:
         """Return the sensor data of now besides odometry: a message, or its bytes, by the name of the sensor's
         topic.
         """

@@ -2,7 +2,6 @@
 
 import sys
 from pathlib import Path
-from typing import Any
 
 from robomarl.core.log import save_flight
 from robomarl.core.view import Goal
@@ -11,6 +10,7 @@ from robomarl.domains.flight.field.sim_team import RealTimeTeam
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.field.simulated.team_sim_node import TeamSimNode
 from robomarl.ros.fieldtask import FieldTask, Sensor
+from robomarl.ros.io.messages import Message
 from robomarl.ros.io.node_base import run_node
 
 
@@ -28,7 +28,7 @@ class SimNode(TeamSimNode):
         """Those of a load."""
         return field.sensors if self._scenario.task in SENSORS else ()
 
-    def sense(self, stamp_s: float) -> dict[str, Any]:
+    def sense(self, stamp_s: float) -> dict[str, Message]:
         """Return the measurements of a load."""
         senses = SENSORS.get(self._scenario.task)
         return senses(self._team.scenario, self._team.world, stamp_s) if senses else {}

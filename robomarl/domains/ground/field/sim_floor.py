@@ -1,7 +1,5 @@
 """Floor message of the simulator, in place of an overhead system."""
 
-from typing import Any
-
 import numpy as np
 
 from robomarl.domains.ground.core.sensed import FloorSensed
@@ -9,9 +7,10 @@ from robomarl.domains.ground.lab.scenario import GroundScenario
 from robomarl.domains.ground.lab.tasks import task_of
 from robomarl.domains.ground.ros.floor import FLOOR, rows_from
 from robomarl.lab.sim.model import TeamWorld
+from robomarl.ros.io.messages import Message
 
 
-def messages(scenario: GroundScenario, world: TeamWorld, stamp_s: float) -> dict[str, Any]:
+def messages(scenario: GroundScenario, world: TeamWorld, stamp_s: float) -> dict[str, Message]:
     """Return the message by the name of the topic; empty if the task's robots receive none."""
     seen = task_of(scenario).sensed(scenario, world)
     if not isinstance(seen, FloorSensed):

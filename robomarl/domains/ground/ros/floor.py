@@ -14,6 +14,7 @@ import numpy as np
 from robomarl.core.domain.onboard import LazyImport
 from robomarl.domains.ground.core.sensed import THINGS, FloorSensed, capabilities
 from robomarl.ros.fieldtask import PLAIN, FieldTask, Seat, Sensor
+from robomarl.ros.io.messages import Message
 from robomarl.ros.topics import NodeGraph, Topic
 
 FLOOR = Topic(
@@ -28,7 +29,7 @@ def graph() -> NodeGraph:
     return NodeGraph(sensed=(FLOOR,))
 
 
-def rows_to(message: Any) -> tuple[np.ndarray, float]:
+def rows_to(message: Message) -> tuple[np.ndarray, float]:
     """[M + N, 3] of a message, and its stamp [s].
 
     Raises:
@@ -40,7 +41,7 @@ def rows_to(message: Any) -> tuple[np.ndarray, float]:
     return np.array(places).reshape(-1, 3), stamp_of(message.header)
 
 
-def rows_from(rows: np.ndarray, stamp_s: float) -> Any:
+def rows_from(rows: np.ndarray, stamp_s: float) -> Message:
     """The message of [M + N, 3]."""
     from geometry_msgs.msg import Point, Pose, PoseArray
 

@@ -6,7 +6,6 @@ their own half and the ball into the middle; `data`: the first team begins. The 
 
 import sys
 from pathlib import Path
-from typing import Any
 
 from std_srvs.srv import SetBool
 
@@ -20,7 +19,7 @@ from robomarl.domains.soccer.ros.topics import BALL, CMD_VEL, KICK, KICKER, MATC
 from robomarl.field.simulated.team_sim_node import TeamSimNode
 from robomarl.ros import topics
 from robomarl.ros.io import away_frame as half_turn
-from robomarl.ros.io.messages import Estimate
+from robomarl.ros.io.messages import Estimate, Message
 from robomarl.ros.io.node_base import Mailbox, publisher, run_node
 
 PER_ROBOT = (SIGHTING, KICKER, topics.ODOMETRY)
@@ -104,7 +103,7 @@ class GameNode(TeamSimNode):
                 self._sent[topic][index].publish(message)
         self._ball.publish(messages.ball_from(game.ball_m, stamp_s))
 
-    def sense(self, stamp_s: float) -> dict[str, Any]:
+    def sense(self, stamp_s: float) -> dict[str, Message]:
         """Nothing that all share."""
         return {}
 

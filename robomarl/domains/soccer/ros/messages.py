@@ -6,8 +6,6 @@ velocity of that estimate, plus acceleration times period, along the body's axes
 knows that estimate gets the acceleration back exactly.
 """
 
-from typing import Any
-
 import numpy as np
 from geometry_msgs.msg import PointStamped, TwistStamped, Vector3Stamped
 from sensor_msgs.msg import TimeReference
@@ -17,7 +15,7 @@ from trajectory_msgs.msg import MultiDOFJointTrajectory
 from robomarl.core.geometry import quat_conjugate, rotate
 from robomarl.domains.soccer.ros.playing import Sighting, Thing
 from robomarl.ros.convert import MessageError, header, point_of, points_of, set_xyz, stamp_of, xyz_of
-from robomarl.ros.io.messages import Estimate
+from robomarl.ros.io.messages import Estimate, Message
 from robomarl.ros.timing.stamp import set_stamp, time_of
 
 
@@ -137,7 +135,7 @@ class PlayerCommands:
         """Create the writer for that robot; `period_s` between two decisions."""
         self._robot, self._period_s = robot, period_s
 
-    def __call__(self, command: np.ndarray, own: Estimate | None, stamp_s: float) -> tuple[Any, Any]:
+    def __call__(self, command: np.ndarray, own: Estimate | None, stamp_s: float) -> tuple[Message, Message]:
         """`cmd_vel` and `kick`.
 
         Args:

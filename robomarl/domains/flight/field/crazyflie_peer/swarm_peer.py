@@ -7,17 +7,18 @@ receives the requests at its next step.
 
 import struct
 from collections import deque
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from rclpy.node import Node
+from rclpy.service import Service
 
 from robomarl.core.types import GRAVITY_M_S2
 from robomarl.domains.flight.field.crazyflie_peer.crtp import GENERIC, HIGH_LEVEL, SUPERVISOR, Packet
 from robomarl.domains.flight.field.crazyflie_peer.firmware import Firmware, packed_quat
 from robomarl.domains.flight.field.crazyflie_peer.team import Peer
 from robomarl.ros.convert import set_quat, set_xyz, xyz_of
-from robomarl.ros.io.messages import Estimate
+from robomarl.ros.io.messages import Estimate, Message
 from robomarl.ros.io.node_base import Mailbox, message_class, publisher
 from robomarl.ros.topics import Topic
 from robomarl.ros.vehicle_topics import crazyswarm as topics
@@ -55,8 +56,8 @@ class SwarmPeer(Peer):
         """Mass [kg] that its server sets."""
         return self._mass_kg
 
-    def _service(self, name: str, answer: Any) -> Any:
-        def taken(request: Any, response: Any) -> Any:
+    def _service(self, name: str, answer: Callable[[Message], Packet]) -> Service:
+        def taken(request: Message, response: Message) -> Message:
             self._told.append(answer(request))
             return response
 
@@ -107,13 +108,13 @@ class SwarmPeer(Peer):
         self._said[topic].publish(message)
 
 
-def _high_level(command: int, ask: Any) -> Packet:
+def _high_level(command: int, ask: Message) -> Packet:
     """Return the packet of a take-off or a landing that keeps the heading."""
     duration_s = ask.duration.sec + ask.duration.nanosec / 1e9
     return Packet(HIGH_LEVEL, 0, struct.pack("<BBff?f", command, ask.group_mask, ask.height, 0.0, True, duration_s))
 
 
-def _full_state(message: Any) -> Packet:
+def _full_state(message: Message) -> Packet:
     """Return the packet of a full-state set-point, in thousandths, 16 bits each."""
     turn = message.pose.orientation
     parts = [xyz_of(part) for part in (message.pose.position, message.twist.linear, message.acc)]

@@ -6,15 +6,16 @@ conversions. Every vehicle's estimator begins in a place of its own, and says wh
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 
 from robomarl.core.geometry import rotation_matrix
 from robomarl.domains.flight.field.px4_peer.commander import Commander, FlightMode, Result
 from robomarl.domains.flight.field.px4_peer.sensed import Sensed, charge_of, felt_by, misread
 from robomarl.domains.flight.field.px4_peer.vehicle import Px4Vehicle, Wish
+from robomarl.ros.io.messages import Message
 from robomarl.ros.io.node_base import Mailbox, message_class, publisher
 from robomarl.ros.topics import Topic
 from robomarl.ros.vehicle_topics import px4_dds as topics
@@ -36,6 +37,10 @@ STATES = {
 TRIP_US = 2000
 BEGINS_M = np.array([1.5, -2.0, 0.4])
 """[m] Origin of the first vehicle's estimator, NED; the second one is twice as far, and so on."""
+
+
+Fields = dict[str, object]
+"""Fields of a message by name, without the time."""
 
 
 class DdsWire:
@@ -61,7 +66,7 @@ class DdsWire:
         self._said = {topic: self._publisher(topic) for topic in topics.HEARD}
         self._due = dict.fromkeys(PERIODS_S, 0.0)
         self._now_s = 0.0
-        self._makers: dict[Topic, Callable[[Sensed], dict[str, Any] | None]] = {
+        self._makers: dict[Topic, Callable[[Sensed], Fields | None]] = {
             topics.ODOMETRY: self._odometry,
             topics.STATUS: self._status,
             topics.LAND: self._land,
@@ -112,29 +117,29 @@ class DdsWire:
         name = versioned(topic).of("", self._namespace)
         return Mailbox(self._node, topic, name, lambda message: message)
 
-    def _publisher(self, topic: Topic) -> Any:
+    def _publisher(self, topic: Topic) -> Publisher:
         return publisher(self._node, topic, versioned(topic).of("", self._namespace))
 
-    def _say(self, topic: Topic, fields: dict[str, Any]) -> None:
+    def _say(self, topic: Topic, fields: Fields) -> None:
         self._said[topic].publish(self._kinds[topic](timestamp=self._stamp_us, **fields))
 
     @property
     def _stamp_us(self) -> int:
         return int((self._now_s + self._boot_s) * 1e6)
 
-    def _taker(self, topic: Topic) -> Callable[[Any], None]:
+    def _taker(self, topic: Topic) -> Callable[[Message], None]:
         takers = {topics.OFFBOARD: self._on_offboard, topics.SETPOINT: self._on_setpoint}
         return takers.get(topic, self._on_command)
 
-    def _on_offboard(self, message: Any) -> None:
+    def _on_offboard(self, message: Message) -> None:
         if message.position:
             self.commander.streamed(self._now_s)
 
-    def _on_setpoint(self, message: Any) -> None:
+    def _on_setpoint(self, message: Message) -> None:
         pos, vel, accel = (np.array(p, float) for p in (message.position, message.velocity, message.acceleration))
         self.vehicle.offboard = Wish(pos + self.begins_m, vel, accel, message.yaw, message.yawspeed)
 
-    def _on_command(self, message: Any) -> None:
+    def _on_command(self, message: Message) -> None:
         if message.target_system not in (0, self.system):
             return
         commander, result = self.commander, Result.UNSUPPORTED
@@ -147,7 +152,7 @@ class DdsWire:
         to = {"target_system": message.source_system, "target_component": message.source_component}
         self._say(topics.ACK, {"command": message.command, "result": int(result), **to})
 
-    def _odometry(self, seen: Sensed) -> dict[str, Any] | None:
+    def _odometry(self, seen: Sensed) -> Fields | None:
         if "unseen" in seen.faults:
             return None
         pos, quat, within, omega = misread(seen)
@@ -165,21 +170,21 @@ class DdsWire:
             **variances,
         }
 
-    def _status(self, seen: Sensed) -> dict[str, Any]:
+    def _status(self, seen: Sensed) -> Fields:
         commander = self.commander
         who = {"system_type": self.kind, "system_id": self.system, "component_id": 1, "vehicle_type": 1}
         state = 13 if commander.terminated else STATES[commander.mode]
         fit = not (commander.refuses or commander.battery_low)
         return {"arming_state": 1 + commander.armed, "nav_state": state, "pre_flight_checks_pass": fit, **who}
 
-    def _land(self, seen: Sensed) -> dict[str, Any]:
+    def _land(self, seen: Sensed) -> Fields:
         return {"landed": self.commander.landed}
 
-    def _sensors(self, seen: Sensed) -> dict[str, Any] | None:
+    def _sensors(self, seen: Sensed) -> Fields | None:
         felt = np.asarray(felt_by(seen), np.float32)
         return {"accelerometer_m_s2": felt} if self.senses else None
 
-    def _local(self, seen: Sensed) -> dict[str, Any]:
+    def _local(self, seen: Sensed) -> Fields:
         """Return the estimator's origin on a spherical Earth, for the few metres of a room: arcs along the meridian
         and the parallel.
         """
@@ -189,5 +194,5 @@ class DdsWire:
         place = {"ref_lat": latitude, "ref_lon": longitude, "ref_alt": home.altitude_m - float(down)}
         return {"xy_global": True, "z_global": True, **place}
 
-    def _battery(self, seen: Sensed) -> dict[str, Any]:
+    def _battery(self, seen: Sensed) -> Fields:
         return {"voltage_v": seen.volts, "remaining": charge_of(seen), "warning": 1 if seen.low else 0}

@@ -7,15 +7,16 @@ thread that spins the node.
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from rclpy.node import Node
+from rclpy.service import Service
 
 from robomarl.domains.flight.field.px4_peer.commander import FlightMode, Result
 from robomarl.domains.flight.field.px4_peer.sensed import Sensed, charge_of, felt_by, misread
 from robomarl.domains.flight.field.px4_peer.vehicle import Px4Vehicle, Wish
 from robomarl.ros.convert import set_quat, set_xyz, xyz_of
+from robomarl.ros.io.messages import Message
 from robomarl.ros.io.node_base import Mailbox, message_class, publisher
 from robomarl.ros.topics import Topic
 from robomarl.ros.vehicle_topics import mavros as topics
@@ -47,7 +48,7 @@ class MavrosWire:
         self._said = {topic: publisher(node, topic, topic.of("", namespace)) for topic in topics.HEARD}
         self._kinds = {topic: message_class(topic.type) for topic in topics.HEARD}
         self._due = dict.fromkeys(PERIODS_S, 0.0)
-        self._makers: dict[Topic, Callable[[Any, Sensed], None]] = {
+        self._makers: dict[Topic, Callable[[Message, Sensed], None]] = {
             topics.ODOMETRY: self._odometry,
             topics.IMU: self._imu,
             topics.STATE: self._state,
@@ -98,15 +99,15 @@ class MavrosWire:
         for service in self.services.values():
             self._node.destroy_service(service)
 
-    def _service(self, name: str, answer: Callable[[Any, Any], None]) -> Any:
-        def taken(request: Any, response: Any) -> Any:
+    def _service(self, name: str, answer: Callable[[Message, Message], None]) -> Service:
+        def taken(request: Message, response: Message) -> Message:
             if not self._deaf:
                 answer(request, response)
             return response
 
         return self._node.create_service(message_class(topics.SERVICES[name]), f"{self._namespace}/{name}", taken)
 
-    def _on_target(self, message: Any) -> None:
+    def _on_target(self, message: Message) -> None:
         """Take in a target: positions in ENU, a yaw from east; masked parts are not given."""
         if message.coordinate_frame != 1:
             return
@@ -121,18 +122,18 @@ class MavrosWire:
         self.vehicle.offboard = Wish(pos, vel, accel, yaw, rate)
         self.vehicle.commander.streamed(self._now_s)
 
-    def _on_arming(self, request: Any, response: Any) -> None:
+    def _on_arming(self, request: Message, response: Message) -> None:
         result = self.vehicle.commander.arm(request.value, False, self._now_s)
         response.success, response.result = result is Result.ACCEPTED, int(result)
 
-    def _on_mode(self, request: Any, response: Any) -> None:
+    def _on_mode(self, request: Message, response: Message) -> None:
         """Set the mode; as in MAVROS, the answer says that the request was sent, not its result."""
         wanted = next((mode for mode, name in NAMES.items() if name == request.custom_mode), None)
         response.mode_sent = wanted is not None
         if wanted is not None:
             self.vehicle.commander.set_mode(wanted >> 16 & 0xFF, wanted >> 24, self._now_s)
 
-    def _on_command(self, request: Any, response: Any) -> None:
+    def _on_command(self, request: Message, response: Message) -> None:
         commander, result = self.vehicle.commander, Result.UNSUPPORTED
         if request.command == 400:
             force = request.param2 == 21196
@@ -140,12 +141,12 @@ class MavrosWire:
             commander.terminated |= force and request.param1 < 0.5 and not commander.landed
         response.success, response.result = result is Result.ACCEPTED, int(result)
 
-    def _on_info(self, request: Any, response: Any) -> None:
+    def _on_info(self, request: Message, response: Message) -> None:
         kind = message_class("mavros_msgs/msg/VehicleInfo")
         response.success = True
         response.vehicles = [kind(sysid=self.system, compid=1, autopilot=self.firmware, type=self.kind)]
 
-    def _on_parameters(self, request: Any, response: Any) -> None:
+    def _on_parameters(self, request: Message, response: Message) -> None:
         kind = message_class("rcl_interfaces/msg/ParameterValue")
         for name in request.names:
             value = self.vehicle.commander.parameters.get(name)
@@ -155,7 +156,7 @@ class MavrosWire:
                 made.double_value = float(value)
             response.values.append(made)
 
-    def _odometry(self, message: Any, seen: Sensed) -> None:
+    def _odometry(self, message: Message, seen: Sensed) -> None:
         pos, quat, within, omega = misread(seen)
         message.header.frame_id, message.child_frame_id = self.frames
         w, x, y, z = quat
@@ -164,16 +165,16 @@ class MavrosWire:
         set_xyz(message.twist.twist.linear, BODY * within)
         set_xyz(message.twist.twist.angular, BODY * omega)
 
-    def _imu(self, message: Any, seen: Sensed) -> None:
+    def _imu(self, message: Message, seen: Sensed) -> None:
         set_xyz(message.linear_acceleration, BODY * felt_by(seen))
 
-    def _state(self, message: Any, seen: Sensed) -> None:
+    def _state(self, message: Message, seen: Sensed) -> None:
         commander = self.vehicle.commander
         message.connected, message.armed, message.mode = self.connected, commander.armed, NAMES[commander.mode]
         message.system_status = 8 if commander.terminated else 4 if commander.armed else 3
 
-    def _extended(self, message: Any, seen: Sensed) -> None:
+    def _extended(self, message: Message, seen: Sensed) -> None:
         message.landed_state = 1 if self.vehicle.commander.landed else 2
 
-    def _battery(self, message: Any, seen: Sensed) -> None:
+    def _battery(self, message: Message, seen: Sensed) -> None:
         message.voltage, message.percentage = float(seen.volts), charge_of(seen)

@@ -7,7 +7,6 @@ set. Frames are made here from matrices, apart from the adapters' conversions.
 import math
 import struct
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from robomarl.domains.flight.field.px4_peer.commander import Commander, Result
 from robomarl.domains.flight.field.px4_peer.sensed import Sensed, charge_of, felt_by, misread
 from robomarl.domains.flight.field.px4_peer.vehicle import Px4Vehicle, Wish
 from robomarl.vehicles.mavlink.link import dialect
+from robomarl.vehicles.mavlink.vehicle_state import MavMessage
 
 HEARTBEAT, ODOMETRY, IMU, BATTERY, EXTENDED, POSITION, ATTITUDE = 0, 331, 105, 147, 245, 32, 31
 INTERVALS_S = {HEARTBEAT: 1.0, BATTERY: 2.0, EXTENDED: 1.0}
@@ -45,7 +45,7 @@ class MavlinkServer:
         self._intervals = dict(INTERVALS_S)
         self._due = dict.fromkeys(INTERVALS_S, 0.0)
         self._out: list[bytes] = []
-        self._makers: dict[int, Callable[[float, Sensed], Any]] = {
+        self._makers: dict[int, Callable[[float, Sensed], MavMessage]] = {
             HEARTBEAT: self._heartbeat,
             ODOMETRY: self._odometry,
             IMU: self._imu,
@@ -80,15 +80,15 @@ class MavlinkServer:
         out, self._out = self._out, []
         return out
 
-    def _say(self, message: Any) -> None:
+    def _say(self, message: MavMessage) -> None:
         if message is not None:
             self._out.append(message.pack(self._codec))
 
-    def _on_timesync(self, message: Any, now_s: float) -> None:
+    def _on_timesync(self, message: MavMessage, now_s: float) -> None:
         if not message.tc1:
             self._say(self._codec.timesync_encode(int((now_s + self._boot_s) * 1e9), message.ts1))
 
-    def _on_command_long(self, message: Any, now_s: float) -> None:
+    def _on_command_long(self, message: MavMessage, now_s: float) -> None:
         commander, command = self.commander, message.command
         result = Result.UNSUPPORTED
         if command == 176:
@@ -108,7 +108,7 @@ class MavlinkServer:
         self._intervals[number], self._due[number] = max(period_s, 0.002), self._due.get(number, 0.0)
         return Result.ACCEPTED
 
-    def _on_set_position_target_local_ned(self, message: Any, now_s: float) -> None:
+    def _on_set_position_target_local_ned(self, message: MavMessage, now_s: float) -> None:
         if message.coordinate_frame != 1:
             return
         rows = ("x", "y", "z"), ("vx", "vy", "vz"), ("afx", "afy", "afz")
@@ -120,10 +120,10 @@ class MavlinkServer:
         self.vehicle.offboard = Wish(pos, vel, accel, yaw, rate)
         self.commander.streamed(now_s)
 
-    def _on_param_request_read(self, message: Any, now_s: float) -> None:
+    def _on_param_request_read(self, message: MavMessage, now_s: float) -> None:
         self._tell_parameter(message.param_id)
 
-    def _on_param_set(self, message: Any, now_s: float) -> None:
+    def _on_param_set(self, message: MavMessage, now_s: float) -> None:
         name, known = message.param_id, self.commander.parameters
         if name in known:
             value = message.param_value
@@ -140,13 +140,13 @@ class MavlinkServer:
         kind, index = INTEGER if whole else REAL, list(known).index(name)
         self._say(self._codec.param_value_encode(name.encode(), carried, kind, len(known), index))
 
-    def _heartbeat(self, boot_s: float, seen: Sensed) -> Any:
+    def _heartbeat(self, boot_s: float, seen: Sensed) -> MavMessage:
         commander = self.commander
         base = CUSTOM | ARMED * commander.armed
         state = TERMINATED if commander.terminated else ACTIVE if commander.armed else STANDBY
         return self._codec.heartbeat_encode(self.kind, 12, base, int(commander.mode), state, self.version)
 
-    def _odometry(self, boot_s: float, seen: Sensed) -> Any:
+    def _odometry(self, boot_s: float, seen: Sensed) -> MavMessage:
         if "unseen" in seen.faults:
             return None
         pos, quat, within, omega = misread(seen)
@@ -155,25 +155,25 @@ class MavlinkServer:
         place = (*map(float, pos), [float(part) for part in quat])
         return self._codec.odometry_encode(stamp, 1, 12, *place, *numbers, unknown, unknown, seen.resets % 256, 3, 100)
 
-    def _position(self, boot_s: float, seen: Sensed) -> Any:
+    def _position(self, boot_s: float, seen: Sensed) -> MavMessage:
         numbers = map(float, (*seen.own.pos_m, *seen.own.vel_m_s))
         return self._codec.local_position_ned_encode(int(boot_s * 1e3), *numbers)
 
-    def _attitude(self, boot_s: float, seen: Sensed) -> Any:
+    def _attitude(self, boot_s: float, seen: Sensed) -> MavMessage:
         numbers = map(float, (*seen.own.quat_wxyz, *seen.own.omega_rad_s))
         return self._codec.attitude_quaternion_encode(int(boot_s * 1e3), *numbers)
 
-    def _imu(self, boot_s: float, seen: Sensed) -> Any:
+    def _imu(self, boot_s: float, seen: Sensed) -> MavMessage:
         if not self.senses:
             return None
         felt, turned = map(float, felt_by(seen)), map(float, seen.own.omega_rad_s)
         return self._codec.highres_imu_encode(int(boot_s * 1e6), *felt, *turned, 0, 0, 0, 0, 0, 0, 0, 0)
 
-    def _battery(self, boot_s: float, seen: Sensed) -> Any:
+    def _battery(self, boot_s: float, seen: Sensed) -> MavMessage:
         cells, share = [int(seen.volts * 1000), *[0xFFFF] * 9], int(100 * charge_of(seen))
         return self._codec.battery_status_encode(0, 0, 0, 32767, cells, -1, -1, -1, share, 0, 1 + seen.low)
 
-    def _extended(self, boot_s: float, seen: Sensed) -> Any:
+    def _extended(self, boot_s: float, seen: Sensed) -> MavMessage:
         commander = self.commander
         landing = 4 if commander.mode.name == "LAND" else 2
         return self._codec.extended_sys_state_encode(0, 1 if commander.landed else landing)
