@@ -12,10 +12,10 @@ from robomarl.core.log import FlightLog
 from robomarl.domains.flight.lab.payload.controllers.law_policy import law_policy
 from robomarl.domains.flight.lab.render import MAX_BYTES, Backend, Shot, film_shots, render_frames, render_video
 from robomarl.domains.flight.lab.render.cables import COLORS, cable_rgb, drawn_m, working_n
-from robomarl.domains.flight.lab.render.mujoco import find_gl
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.lab.evaluate.evaluate import evaluate
 from robomarl.lab.evaluate.evaluation import EvalConfig
+from robomarl.lab.gl import find_gl
 from robomarl.lab.sim.scenario import load_scenario
 
 COUNT, STEPS = 3, 40

@@ -89,7 +89,8 @@ def render_frames(
         backend: which renderer.
     """
     if backend != "matplotlib":
-        from robomarl.domains.flight.lab.render.mujoco import find_gl, mujoco_frames
+        from robomarl.domains.flight.lab.render.mujoco import mujoco_frames
+        from robomarl.lab.gl import find_gl
 
         if backend == "mujoco" or find_gl():
             return mujoco_frames(log, scenario, shots, size)

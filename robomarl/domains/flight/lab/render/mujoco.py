@@ -2,11 +2,7 @@
 
 # pyright: reportAttributeAccessIssue=false
 # MuJoCo comes without type stubs for most of its names.
-import functools
 import importlib
-import os
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 
 import mujoco
@@ -17,31 +13,14 @@ from robomarl.domains.flight.lab.engines.mjcf import build_spec, robot_rgba
 from robomarl.domains.flight.lab.render.cables import cable_rgb, drawn_m, has_cables
 from robomarl.domains.flight.lab.render.shots import Shot
 from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.lab.gl import BACKENDS, find_gl
 
-BACKENDS = ("egl", "osmesa")
-PROBE = "from mujoco.{0} import GLContext; c = GLContext(32, 32); c.make_current(); c.free()"
 TRAIL_PARTS = 24
 """Pieces of each trail: each costs a little of the time of every picture."""
 CABLE_M = 0.008
 """Width of cables in films, thicker than they are, so that one sees their colour."""
 ALERT_RGBA = np.array([1.0, 0.62, 0.1, 0.22], np.float32)
 """Colour of the safety ellipsoid of a robot with a command that the filter changed."""
-
-
-@functools.cache
-def find_gl() -> str:
-    """Name of a GL library that works here, or "". Tried in another process: a broken driver may kill it."""
-    asked = os.environ.get("MUJOCO_GL", "").lower()
-    for name in [b for b in BACKENDS if asked in ("", b)]:
-        environment = {**os.environ, "MUJOCO_GL": name, "PYOPENGL_PLATFORM": name}
-        command = [sys.executable, "-c", PROBE.format(name)]
-        try:
-            done = subprocess.run(command, env=environment, capture_output=True, timeout=60)
-        except (OSError, subprocess.TimeoutExpired):
-            continue
-        if done.returncode == 0:
-            return name
-    return ""
 
 
 def mujoco_frames(
