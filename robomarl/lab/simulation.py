@@ -22,6 +22,7 @@ from robomarl.core.view import LocalView
 from robomarl.lab.evaluate.evaluation import EvalRow, FlownPolicy
 from robomarl.lab.evaluate.score import TeamScore
 from robomarl.lab.plants.flight import Plant
+from robomarl.lab.probe import Probe
 from robomarl.lab.scene.scene import Staging
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.batch import BatchSim, World
@@ -29,7 +30,6 @@ from robomarl.lab.sim.law import Law
 from robomarl.lab.sim.model.model import Model
 from robomarl.lab.sim.model.scenario import TeamScenario
 from robomarl.lab.sim.model.world import TeamWorld
-from robomarl.lab.probe import Probe
 from robomarl.lab.sim.scenario import Scenario, ScenarioKind
 from robomarl.lab.sim.starts import Starts
 from robomarl.lab.train.offline.team_path import Rewarded
@@ -64,6 +64,8 @@ class Games(Generic[S, M]):
     """Zeros [..., N] -> the memory of a script before its first decision."""
     with_rally: Callable[[S, float], S]
     """(scenario, seconds) -> the scenario with episodes of training of this length."""
+    rally_steps: Callable[[S], int]
+    """Scenario -> decisions of the longest rally; episodes of training start at any age below it."""
     length_m: Callable[[S], float]
     """Scenario -> length of the pitch, which selects one of several actors."""
     half_length: tuple[str, ...]
@@ -212,7 +214,7 @@ class Simulation(ScenarioKind[S], Generic[S, W]):
     """(scenario, engine, E, seed) -> E episodes side by side."""
     filter_params: Callable[[S, int], SafetyParams]
     """(scenario, number of teammates that have to be received) -> assumptions of the safety filter."""
-    probe: Callable[[S], Probe]
+    probe: Callable[[S], Probe[S, W]]
     """Scenario -> how its engines are compared."""
     evaluation: Evaluated[S]
     all_seeing: Callable[[S], str] = lambda scenario: ""
@@ -225,7 +227,7 @@ class Simulation(ScenarioKind[S], Generic[S, W]):
     """(scenario, robots of the largest team) -> the name of each in a bundle that is trained for roles."""
     save_log: Callable[..., object] | None = None
     """(file, log of an episode); None: logs are not kept."""
-    model: Model | None = None
+    model: Model[S] | None = None
     """Model from which all other members were made; None where the domain has simulators of its own."""
     measured: Measured[S] | None = None
     """How its vehicles are measured; None: not at all."""

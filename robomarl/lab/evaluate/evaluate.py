@@ -8,10 +8,11 @@ from robomarl.lab.evaluate.evaluation import EvalConfig, Evaluation, FlownPolicy
 from robomarl.lab.evaluate.pilots import make_pilot
 from robomarl.lab.evaluate.score import settled_errors_m, successes
 from robomarl.lab.sim.batch import BatchSim
+from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.simulation import simulation_of
 
 
-def conditions_of(policy: FlownPolicy, scenario: Any, config: EvalConfig) -> dict[str, Any]:
+def conditions_of(policy: FlownPolicy, scenario: Scenario, config: EvalConfig) -> dict[str, Any]:
     """Return the JSON fields that identify the policy, the scenario and the conditions of the evaluation."""
     return {
         "policy": policy.name,
@@ -24,7 +25,7 @@ def conditions_of(policy: FlownPolicy, scenario: Any, config: EvalConfig) -> dic
     }
 
 
-def evaluate(policy: FlownPolicy, scenario: Any, config: EvalConfig) -> Evaluation:
+def evaluate(policy: FlownPolicy, scenario: Scenario, config: EvalConfig) -> Evaluation:
     """Run `config.episodes` episodes and count.
 
     Raises:

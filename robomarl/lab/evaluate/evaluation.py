@@ -8,6 +8,7 @@ import numpy as np
 from robomarl.core.bundle.pilot import Observer
 from robomarl.core.config import UserError
 from robomarl.core.spec import ActionSpec
+from robomarl.lab.sim.scenario import Scenario
 
 FILTERS = ("full", "qp", "textbook", "upright", "off")
 HOVER_S = 10.0
@@ -89,7 +90,7 @@ class EvalRow(NamedTuple):
     """The JSON fields."""
     flown: Evaluation | None = None
     """The episodes, where each is a success or none; of matches nothing is kept."""
-    policy: Any = None
-    scenario: Any = None
+    policy: FlownPolicy | None = None
+    scenario: Scenario | None = None
     config: EvalConfig | None = None
     """How those were flown."""

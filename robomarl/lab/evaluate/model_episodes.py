@@ -19,6 +19,7 @@ from robomarl.lab.sim.model.engines import make_model_sim
 from robomarl.lab.sim.model.env import ModelEnv
 from robomarl.lab.sim.model.model import Model
 from robomarl.lab.sim.model.world import TeamWorld
+from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.simulation import Evaluated, Imitated, Simulation
 
 
@@ -82,7 +83,7 @@ class ModelFrame(NamedTuple):
 class ModelScore(TeamScore):
     """Score by the rules of a `Model`."""
 
-    def __init__(self, model: Model, scenario: Any) -> None:
+    def __init__(self, model: Model, scenario: Scenario) -> None:
         """Take the rules."""
         super().__init__(scenario)
         self._model = model

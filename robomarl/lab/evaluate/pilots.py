@@ -1,6 +1,6 @@
 """`make_pilot`: a policy behind the filter of a scenario's vehicle, for every kind of team."""
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -12,7 +12,23 @@ from robomarl.core.view import LocalView
 from robomarl.lab.evaluate.evaluation import FlownPolicy
 from robomarl.lab.sim.filter_params import safety_params
 from robomarl.lab.sim.model.upright_filter import FilterOnceUpright
+from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.simulation import simulation_of
+
+FilterMemory = Any
+"""Memory of a filter: a NamedTuple of its own kind, empty without a filter."""
+
+
+class Guard(Protocol):
+    """A safety filter of any kind of command, or `NoFilter`."""
+
+    def init(self, batch: tuple[int, ...] = ()) -> FilterMemory:
+        """Memory before the first decision."""
+        ...
+
+    def __call__(self, carry: FilterMemory, view: LocalView, nominal: np.ndarray) -> tuple[FilterMemory, FilterResult]:
+        """(memory, view, nominal [..., A]) -> (memory, result)."""
+        ...
 
 
 class NoFilter:
@@ -29,7 +45,7 @@ class NoFilter:
         return carry, FilterResult(nominal, nominal, no, zero, ~no, zero.astype(np.int32), zero + np.inf)
 
 
-def make_pilot(policy: FlownPolicy, scenario: Any, mode: str) -> Pilot:
+def make_pilot(policy: FlownPolicy, scenario: Scenario, mode: str) -> Pilot:
     """Return the policy behind the filter of the scenario's vehicle, surroundings and rate.
 
     Args:

@@ -8,7 +8,7 @@ from robomarl.core.config import UserError
 from robomarl.core.paths import bundles_dir
 from robomarl.lab.evaluate.evaluation import FlownPolicy
 from robomarl.lab.evaluate.sealed_scenario import opened_from_bundle
-from robomarl.lab.sim.scenario import load_scenario
+from robomarl.lab.sim.scenario import Scenario, load_scenario
 from robomarl.lab.simulation import simulation_of, simulations
 from robomarl.lab.train.policy_search.structured import LawRunPolicy, is_law, load_law
 from robomarl.lab.train.stages.plan import is_staged
@@ -43,7 +43,7 @@ def is_controller(name: str) -> bool:
     return any(name in simulation.controllers for simulation in simulations())
 
 
-def controller(name: str, scenario: Any) -> FlownPolicy:
+def controller(name: str, scenario: Scenario) -> FlownPolicy:
     """The policy of that name that the scenario's domain has; raises `UserError` where it has none."""
     controllers = simulation_of(scenario).controllers
     if name not in controllers:

@@ -11,6 +11,7 @@ from robomarl.core.types import Figures
 from robomarl.lab.evaluate.episodes import EpisodeScore, Step
 from robomarl.lab.evaluate.intervals import bootstrap, mean_of, wilson
 from robomarl.lab.sim.message import mates_of
+from robomarl.lab.sim.scenario import Scenario
 
 SETTLED_S = 1.0
 """Position errors are means over this last part of the episodes that lasted to the time limit."""
@@ -86,7 +87,7 @@ class TeamScore(EpisodeScore[Episodes]):
     [E].
     """
 
-    def __init__(self, scenario: Any) -> None:
+    def __init__(self, scenario: Scenario) -> None:
         """Take the scenario."""
         self.scenario = scenario
 

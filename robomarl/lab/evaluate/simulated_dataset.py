@@ -21,6 +21,7 @@ from robomarl.lab.evaluate.episodes import Step, batch_size
 from robomarl.lab.evaluate.pilots import make_pilot
 from robomarl.lab.evaluate.resolve import resolve_policy
 from robomarl.lab.evaluate.variations import perturbed
+from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.simulation import simulation_of
 
 PAUSE_S = 2.0
@@ -71,7 +72,9 @@ def write_flights(plan: FlightPlan, file: Path, progress: Callable[[float], None
     return rows
 
 
-def fly(policy: Any, scenario: Any, plan: FlightPlan, progress: Callable[[float], None]) -> Iterator[dict[str, Any]]:
+def fly(
+    policy: Any, scenario: Scenario, plan: FlightPlan, progress: Callable[[float], None]
+) -> Iterator[dict[str, Any]]:
     """Yield the columns of one batch of flights after another, sorted by flight, then robot, then time."""
     make_score = needed(simulation_of(scenario).evaluation.score, scenario, "episodes of one policy, only matches")
     size, flown = batch_size(plan.episodes), 0
@@ -119,7 +122,7 @@ def _row(views: Any, seen: np.ndarray, result: Any) -> dict[str, np.ndarray]:
     }  # fmt: skip
 
 
-def _columns(rows: dict[str, Any], on: np.ndarray, number: np.ndarray, scenario: Any) -> dict[str, Any]:
+def _columns(rows: dict[str, Any], on: np.ndarray, number: np.ndarray, scenario: Scenario) -> dict[str, Any]:
     """Return the rows of [T, E, N, ...] for which `on` [T, E] is True, as columns [S, ...]."""
     steps, size, robots = rows["filtered"].shape
     order = (1, 2, 0)

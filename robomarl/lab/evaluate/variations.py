@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.core.config import UsageError
+from robomarl.lab.sim.scenario import Scenario
 
 HELD_OUT = ("weak_battery", "heavy")
 """Variations that are attacked, where the scenario has them."""
@@ -18,10 +19,10 @@ class Variation(NamedTuple):
     """A scenario with parameters pinned."""
 
     name: str
-    scenario: Any
+    scenario: Scenario
 
 
-def variations(scenario: Any) -> Iterator[Variation]:
+def variations(scenario: Scenario) -> Iterator[Variation]:
     """The held-out ones, and corners of the training range."""
     for name in HELD_OUT:
         if name in scenario.held_out:
@@ -48,7 +49,7 @@ def covering(count: int) -> np.ndarray:
     return rows @ np.array(words).T % 2
 
 
-def spelled_out(scenario: Any, changes: list[str] | tuple[str, ...]) -> list[str]:
+def spelled_out(scenario: Scenario, changes: list[str] | tuple[str, ...]) -> list[str]:
     """Return the changes, with every name of a held-out variation replaced by its `NAME=VALUE` changes."""
     words = []
     for change in changes:
@@ -57,7 +58,7 @@ def spelled_out(scenario: Any, changes: list[str] | tuple[str, ...]) -> list[str
     return words
 
 
-def perturbed(scenario: Any, changes: list[str] | tuple[str, ...]) -> Any:
+def perturbed(scenario: Scenario, changes: list[str] | tuple[str, ...]) -> Any:
     """The scenario with randomized parameters pinned to one value each.
 
     Args:

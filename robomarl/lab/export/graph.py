@@ -6,8 +6,7 @@ constants only are computed here. (`jax2onnx` gives an equal graph, but needs 22
 ten seconds before the first one.)
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 import jax
 import numpy as np
@@ -18,7 +17,7 @@ from onnx import helper
 from robomarl.core.config import UserError
 from robomarl.lab.export.loop import loop
 from robomarl.lab.export.rules import ELEMENTWISE, POINTWISE, RULES, dims
-from robomarl.lab.export.values import BATCH, DTYPES, Constant, Graph
+from robomarl.lab.export.values import BATCH, DTYPES, Atom, Constant, Graph, Value, array_of
 
 OPSET, IR_VERSION = 17, 8
 """Old enough for the onnxruntime of any robot that is still supported."""
@@ -52,10 +51,10 @@ def to_onnx(
     # What is constant is computed here, in the precision that it was traced in.
     with jax.enable_x64(True):
         results = translate(graph, closed.jaxpr, [Constant(c) for c in closed.consts], list(inputs))
-    full = [graph.expand(r, v.aval.shape) for r, v in zip(results, closed.jaxpr.outvars, strict=True)]
+    full = [graph.expand(r, array_of(v).shape) for r, v in zip(results, closed.jaxpr.outvars, strict=True)]
     for value, name in zip(full, outputs, strict=True):
         graph.nodes.append(helper.make_node("Identity", [value], [name]))
-    avals = [v.aval for v in closed.jaxpr.outvars]
+    avals = [array_of(v) for v in closed.jaxpr.outvars]
     made = {name: a.shape[1:] for name, a in zip(outputs, avals, strict=True)}
     ports = _ports(inputs, kinds), _ports(made, {n: a.dtype for n, a in zip(outputs, avals, strict=True)})
     model = helper.make_model(
@@ -68,12 +67,14 @@ def to_onnx(
     return model.SerializeToString()
 
 
-def translate(graph: Graph, jaxpr: Any, consts: Sequence[Any], arguments: Sequence[Any]) -> list[Any]:
+def translate(
+    graph: Graph, jaxpr: core.Jaxpr, consts: Sequence[Constant], arguments: Sequence[Value]
+) -> Sequence[Value]:
     """Add a jaxpr's equations to the graph; returns its outputs' values."""
     fixed = [Constant(c.value.astype(_dtype(v))) for v, c in zip(jaxpr.constvars, consts, strict=True)]
     known = dict(zip((*jaxpr.constvars, *jaxpr.invars), (*fixed, *arguments), strict=True))
 
-    def read(atom: Any) -> Any:
+    def read(atom: Atom) -> Value:
         return Constant(np.asarray(atom.val, _dtype(atom))) if isinstance(atom, core.Literal) else known[atom]
 
     for equation in needed(jaxpr)[0]:
@@ -84,7 +85,7 @@ def translate(graph: Graph, jaxpr: Any, consts: Sequence[Any], arguments: Sequen
     return [read(v) for v in jaxpr.outvars]
 
 
-def needed(jaxpr: Any) -> tuple[list[Any], set[Any]]:
+def needed(jaxpr: core.Jaxpr) -> tuple[list[core.JaxprEqn], set[core.Var]]:
     """The equations that the outputs depend on, in their order, and all the variables that those read."""
     found, read = [], {v for v in jaxpr.outvars if not isinstance(v, core.Literal)}
     for equation in reversed(jaxpr.eqns):
@@ -94,19 +95,19 @@ def needed(jaxpr: Any) -> tuple[list[Any], set[Any]]:
     return found[::-1], read
 
 
-def _dtype(atom: Any) -> Any:
-    return atom.aval.dtype
+def _dtype(atom: Atom) -> np.dtype:
+    return array_of(atom).dtype
 
 
-def _mark_whole(graph: Graph, equation: Any, values: list[Any], results: list[Any]) -> None:
+def _mark_whole(graph: Graph, equation: core.JaxprEqn, values: Sequence[Value], results: Sequence[Value]) -> None:
     """Note which results need no expansion: it would be a node of its own, and an operator's cost is its call."""
-    name, shape = equation.primitive.name, equation.outvars[0].aval.shape
+    name, shape = equation.primitive.name, array_of(equation.outvars[0]).shape
     if name in ELEMENTWISE or name in POINTWISE:
         reach = zip(equation.invars, values, strict=True)
-        full = any(a.aval.shape == shape and not isinstance(v, Constant) and v in graph.whole for a, v in reach)
+        full = any(array_of(a).shape == shape and not isinstance(v, Constant) and v in graph.whole for a, v in reach)
     elif name == "broadcast_in_dim":
         kept = equation.params["broadcast_dimensions"]
-        same = [shape[axis] for axis in kept] == list(equation.invars[0].aval.shape)
+        same = [shape[axis] for axis in kept] == list(array_of(equation.invars[0]).shape)
         full = same and all(d == 1 for axis, d in enumerate(shape) if axis not in kept)
     else:
         full = name in RULES and name not in CALLS
@@ -114,15 +115,16 @@ def _mark_whole(graph: Graph, equation: Any, values: list[Any], results: list[An
         graph.whole.update(r for r in results if not isinstance(r, Constant))
 
 
-def _equation(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
+def _equation(graph: Graph, equation: core.JaxprEqn, values: Sequence[Value]) -> Sequence[Value]:
     name = equation.primitive.name
     if name in CALLS:
         inner = next(equation.params[k] for k in ("jaxpr", "call_jaxpr", "fun_jaxpr") if k in equation.params)
         closed = isinstance(inner, core.ClosedJaxpr)
         consts = [Constant(c) for c in inner.consts] if closed else []
         return translate(graph, inner.jaxpr if closed else inner, consts, values)
-    if all(isinstance(v, Constant) for v in values) and all(isinstance(d, int) for d in dims(equation)):
-        result = equation.primitive.bind(*(v.value for v in values), **equation.params)
+    known = [v.value for v in values if isinstance(v, Constant)]
+    if len(known) == len(values) and all(isinstance(d, int) for d in dims(equation)):
+        result = equation.primitive.bind(*known, **equation.params)
         return [Constant(r) for r in (result if equation.primitive.multiple_results else [result])]
     if name in SAME:
         return values
@@ -138,6 +140,6 @@ def _equation(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
     return RULES[name](graph, equation, values)
 
 
-def _ports(shapes: dict[str, tuple], dtypes: dict[str, Any]) -> list[onnx.ValueInfoProto]:
+def _ports(shapes: dict[str, tuple], dtypes: Mapping[str, np.typing.DTypeLike]) -> list[onnx.ValueInfoProto]:
     kinds = {name: DTYPES[np.dtype(dtypes[name]).name] for name in shapes}
     return [helper.make_tensor_value_info(n, kinds[n], [BATCH, *s]) for n, s in shapes.items()]

@@ -1,18 +1,20 @@
 """`jax.lax.while_loop` becomes ONNX's `Loop`."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
+from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn
 from onnx import TensorProto, helper
 
-from robomarl.lab.export.values import BATCH, DTYPES, Constant, Graph
+from robomarl.lab.export.values import BATCH, DTYPES, ArrayType, Constant, Graph, Value, array_of
 
 ENDLESS = np.iinfo(np.int64).max
 """Rounds after which the runtime would end a loop; the condition ends it before."""
+Translate = Callable[[Graph, Jaxpr, Sequence[Constant], Sequence[Value]], Sequence[Value]]
+"""(graph, jaxpr, constants, arguments) -> results, see `robomarl.lab.export.graph.translate`."""
 
 
-def loop(graph: Graph, equation: Any, values: list[Any], translate: Callable) -> list[Any]:
+def loop(graph: Graph, equation: JaxprEqn, values: Sequence[Value], translate: Translate) -> Sequence[Value]:
     """Add a loop: the condition is worked out once before it, and at the end of every round.
 
     Args:
@@ -24,18 +26,18 @@ def loop(graph: Graph, equation: Any, values: list[Any], translate: Callable) ->
     p = equation.params
     test, body = p["cond_jaxpr"], p["body_jaxpr"]
     of_test, of_body = p["cond_nconsts"], p["cond_nconsts"] + p["body_nconsts"]
-    shapes = [v.aval for v in body.jaxpr.outvars]
+    shapes = [array_of(v) for v in body.jaxpr.outvars]
     first = [graph.expand(v, a.shape) for v, a in zip(values[of_body:], shapes, strict=True)]
     inner = graph.inside()
     state = [f"{name}_{inner.label}" for name in ("round", "go", *(f"state{i}" for i in range(len(shapes))))]
     inner.whole.update(state)
 
-    def run(where: Graph, closed: Any, consts: list[Any], given: list[Any]) -> list[Any]:
+    def run(where: Graph, closed: ClosedJaxpr, consts: Sequence[Value], given: Sequence[Value]) -> Sequence[Value]:
         return translate(where, closed.jaxpr, [Constant(c) for c in closed.consts], [*consts, *given])
 
     after = run(inner, body, values[of_test:of_body], state[2:])
     after = [inner.own(inner.expand(v, a.shape)) for v, a in zip(after, shapes, strict=True)]
-    (go,) = run(inner, test, values[:of_test], after)
+    (go,) = map(inner.name, run(inner, test, values[:of_test], after))
     ports = [(TensorProto.INT64, []), (TensorProto.BOOL, []), *map(_port, shapes)]
     inputs = [helper.make_tensor_value_info(n, *port) for n, port in zip(state, ports, strict=True)]
     outputs = [helper.make_tensor_value_info(n, *port) for n, port in zip((go, *after), ports[1:], strict=True)]
@@ -44,5 +46,5 @@ def loop(graph: Graph, equation: Any, values: list[Any], translate: Callable) ->
     return graph.emit("Loop", [Constant(np.int64(ENDLESS)), start, *first], len(shapes), body=inside)
 
 
-def _port(shape: Any) -> tuple[int, list[Any]]:
+def _port(shape: ArrayType) -> tuple[int, list[int | str]]:
     return DTYPES[np.dtype(shape.dtype).name], [d if isinstance(d, int) else BATCH for d in shape.shape]

@@ -23,7 +23,7 @@ from robomarl.core.filter.filter import SafetyParams
 from robomarl.core.spec import ActionSpec, ObservationSpec
 from robomarl.core.view import LocalView
 from robomarl.lab.evaluate.sealed_scenario import sealed
-from robomarl.lab.sim.agents import State
+from robomarl.lab.sim.agents import AgentsEnv, State
 from robomarl.lab.sim.env import make_env
 from robomarl.lab.sim.filter_params import safety_params
 from robomarl.lab.sim.scenario import Scenario
@@ -99,7 +99,7 @@ def carry_shapes(run: Trained) -> dict[str, tuple[int, ...]]:
     return {name: np.shape(c) for name, c in zip(names, carry, strict=True)}
 
 
-def observation_of(run: Trained, env: Any) -> ObservationSpec:
+def observation_of(run: Trained, env: AgentsEnv) -> ObservationSpec:
     """Return the run's own observation if it declares one, else the environment's."""
     return getattr(run, "observation", env.observation)
 

@@ -1,13 +1,13 @@
 """One rule for each translated JAX primitive: the ONNX operators that replace it."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
+from jax.extend.core import JaxprEqn
 from onnx import TensorProto
 
 from robomarl.core.config import UserError
-from robomarl.lab.export.values import DTYPES, Constant, Graph
+from robomarl.lab.export.values import DTYPES, Constant, Dim, Graph, Value, array_of
 
 ELEMENTWISE = {
     "add": "Add", "sub": "Sub", "mul": "Mul", "div": "Div", "max": "Max", "min": "Min", "neg": "Neg",
@@ -19,19 +19,23 @@ ELEMENTWISE = {
 """Primitives that correspond to one ONNX operator with identical arguments, and that broadcast like numpy."""
 
 
-def dims(equation: Any) -> list[Any]:
+Rule = Callable[[Graph, JaxprEqn, Sequence[Value]], Sequence[Value]]
+"""(graph, equation, operands) -> results, after the operators have been added."""
+
+
+def dims(equation: JaxprEqn) -> list[Dim]:
     """Sizes of all results of an equation."""
-    return [d for v in equation.outvars for d in v.aval.shape]
+    return [d for v in equation.outvars for d in array_of(v).shape]
 
 
-def _full(graph: Graph, equation: Any, values: list[Any], index: int = 0) -> str:
+def _full(graph: Graph, equation: JaxprEqn, values: Sequence[Value], index: int = 0) -> str:
     """An operand at the shape that JAX says it has: only element-wise operators may see a smaller one."""
-    return graph.expand(values[index], equation.invars[index].aval.shape)
+    return graph.expand(values[index], array_of(equation.invars[index]).shape)
 
 
-def _dot_general(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
+def _dot_general(graph: Graph, equation: JaxprEqn, values: Sequence[Value]) -> Sequence[Value]:
     (left, right), (batch_l, batch_r) = equation.params["dimension_numbers"]
-    rank_l, rank_r = (len(v.aval.shape) for v in equation.invars)
+    rank_l, rank_r = (len(array_of(v).shape) for v in equation.invars)
     # Not with a vector on the right: behind a transposition, onnxruntime 1.31 makes a wrong product of it.
     stacks = [] if rank_r == 2 else list(range(rank_l - 2))
     meet = [[*batch_l], [*batch_r], [*left], [*right]] == [stacks, stacks, [rank_l - 1], [rank_r - 2]]
@@ -47,11 +51,11 @@ def _dot_general(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
     return graph.emit("Einsum", operands, equation=f"{''.join(a)},{''.join(b)}->{''.join(out)}")
 
 
-def _broadcast(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
+def _broadcast(graph: Graph, equation: JaxprEqn, values: Sequence[Value]) -> Sequence[Value]:
     """Axes of size 1 in the right places; the operators that follow do the rest."""
     out, kept = dims(equation), equation.params["broadcast_dimensions"]
     # A constant may have been left to be broadcast: then its own axes are those that count.
-    sizes = values[0].value.shape if isinstance(values[0], Constant) else equation.invars[0].aval.shape
+    sizes = values[0].value.shape if isinstance(values[0], Constant) else array_of(equation.invars[0]).shape
     shape = [1] * len(out)
     for axis, size in zip(kept, sizes, strict=True):
         shape[axis] = size if isinstance(size, int) else -1
@@ -60,18 +64,18 @@ def _broadcast(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
     return graph.emit("Reshape", [_full(graph, equation, values), graph.ints(shape)])
 
 
-def _reshape(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
+def _reshape(graph: Graph, equation: JaxprEqn, values: Sequence[Value]) -> Sequence[Value]:
     shape = [d if isinstance(d, int) else -1 for d in dims(equation)]
     return graph.emit("Reshape", [_full(graph, equation, values), graph.ints(shape)])
 
 
-def _split(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
+def _split(graph: Graph, equation: JaxprEqn, values: Sequence[Value]) -> Sequence[Value]:
     sizes = [int(s) for s in equation.params["sizes"]]
     operands = [_full(graph, equation, values), graph.ints(sizes)]
     return graph.emit("Split", operands, len(sizes), axis=equation.params["axis"])
 
 
-def _slice(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
+def _slice(graph: Graph, equation: JaxprEqn, values: Sequence[Value]) -> Sequence[Value]:
     p = equation.params
     strides = p["strides"] or (1,) * len(p["start_indices"])
     axes = [i for i, d in enumerate(p["limit_indices"]) if isinstance(d, int)]
@@ -80,7 +84,7 @@ def _slice(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
     return graph.emit("Slice", [full, *parts, graph.ints(axes), graph.ints([int(strides[i]) for i in axes])])
 
 
-def _gather(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
+def _gather(graph: Graph, equation: JaxprEqn, values: Sequence[Value]) -> Sequence[Value]:
     """`x[:, 3]`, `x[:, 2:5]` and `x[:, [1, 4]]`, as JAX spells them; nothing by a computed number."""
     numbers, sizes = equation.params["dimension_numbers"], equation.params["slice_sizes"]
     where, axes = values[1], list(numbers.start_index_map)
@@ -102,8 +106,8 @@ def _gather(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
     return graph.emit("Gather", [full, Constant(index[..., 0].astype(np.int64))], axis=axes[0])
 
 
-def _reduce(op: str) -> Callable[[Graph, Any, list[Any]], list[Any]]:
-    def rule(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
+def _reduce(op: str) -> Rule:
+    def rule(graph: Graph, equation: JaxprEqn, values: Sequence[Value]) -> Sequence[Value]:
         axes, full = [int(a) for a in equation.params["axes"]], _full(graph, equation, values)
         if op == "ReduceSum":
             return graph.emit(op, [full, graph.ints(axes)], keepdims=0)
@@ -112,18 +116,18 @@ def _reduce(op: str) -> Callable[[Graph, Any, list[Any]], list[Any]]:
     return rule
 
 
-def _select(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
-    if len(values) != 3 or equation.invars[0].aval.dtype != np.bool_:
+def _select(graph: Graph, equation: JaxprEqn, values: Sequence[Value]) -> Sequence[Value]:
+    if len(values) != 3 or array_of(equation.invars[0]).dtype != np.bool_:
         raise UserError("The policy selects among more than two arrays, which export can't translate; use jnp.where.")
     return graph.emit("Where", [values[0], values[2], values[1]])
 
 
-def _concatenate(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
+def _concatenate(graph: Graph, equation: JaxprEqn, values: Sequence[Value]) -> Sequence[Value]:
     full = [_full(graph, equation, values, i) for i in range(len(values))]
     return graph.emit("Concat", full, axis=equation.params["dimension"])
 
 
-def _stack(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
+def _stack(graph: Graph, equation: JaxprEqn, values: Sequence[Value]) -> Sequence[Value]:
     """Translate `stack`, a primitive since jax 0.11; earlier versions trace a concatenation of arrays with one more
     axis.
     """
@@ -133,17 +137,17 @@ def _stack(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
     return graph.emit("Concat", parts, axis=axis)
 
 
-def _unstack(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
+def _unstack(graph: Graph, equation: JaxprEqn, values: Sequence[Value]) -> Sequence[Value]:
     """Translate `unstack`, the inverse of `stack`."""
     axis, count = equation.params["axis"], len(equation.outvars)
     parts = graph.emit("Split", [_full(graph, equation, values), graph.ints([1] * count)], count, axis=axis)
     return [graph.emit("Squeeze", [part, graph.ints([axis])])[0] for part in parts]
 
 
-def _reduce_bool(op: str) -> Callable[[Graph, Any, list[Any]], list[Any]]:
+def _reduce_bool(op: str) -> Rule:
     """All and any: the least and the largest of zeros and ones."""
 
-    def rule(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
+    def rule(graph: Graph, equation: JaxprEqn, values: Sequence[Value]) -> Sequence[Value]:
         number = graph.emit("Cast", [_full(graph, equation, values)], to=TensorProto.FLOAT)
         least = graph.emit(op, number, axes=[int(a) for a in equation.params["axes"]], keepdims=0)
         return graph.emit("Cast", least, to=TensorProto.BOOL)
@@ -151,14 +155,14 @@ def _reduce_bool(op: str) -> Callable[[Graph, Any, list[Any]], list[Any]]:
     return rule
 
 
-def _top_k(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
+def _top_k(graph: Graph, equation: JaxprEqn, values: Sequence[Value]) -> Sequence[Value]:
     operands = [_full(graph, equation, values), graph.ints([equation.params["k"]])]
     found, index = graph.emit("TopK", operands, 2, axis=-1)
     return [found, *graph.emit("Cast", [index], to=TensorProto.INT32)]
 
 
-def _extreme(op: str) -> Callable[[Graph, Any, list[Any]], list[Any]]:
-    def rule(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
+def _extreme(op: str) -> Rule:
+    def rule(graph: Graph, equation: JaxprEqn, values: Sequence[Value]) -> Sequence[Value]:
         (axis,), kind = equation.params["axes"], equation.params["index_dtype"]
         found = graph.emit(op, [_full(graph, equation, values)], axis=int(axis), keepdims=0)
         return found if kind == np.int64 else graph.emit("Cast", found, to=DTYPES[np.dtype(kind).name])
@@ -166,18 +170,18 @@ def _extreme(op: str) -> Callable[[Graph, Any, list[Any]], list[Any]]:
     return rule
 
 
-def _one(equation: Any) -> Constant:
-    return Constant(np.ones((), equation.invars[0].aval.dtype))
+def _one(equation: JaxprEqn) -> Constant:
+    return Constant(np.ones((), array_of(equation.invars[0]).dtype))
 
 
-def _integer_pow(graph: Graph, equation: Any, values: list[Any]) -> list[Any]:
+def _integer_pow(graph: Graph, equation: JaxprEqn, values: Sequence[Value]) -> Sequence[Value]:
     power = equation.params["y"]
     if power == 2:
         return graph.emit("Mul", [values[0], values[0]])
-    return graph.emit("Pow", [values[0], Constant(np.array(power, equation.invars[0].aval.dtype))])
+    return graph.emit("Pow", [values[0], Constant(np.array(power, array_of(equation.invars[0]).dtype))])
 
 
-RULES: dict[str, Callable[[Graph, Any, list[Any]], list[Any]]] = {
+RULES: dict[str, Rule] = {
     "dot_general": _dot_general,
     "broadcast_in_dim": _broadcast,
     "reshape": _reshape,

@@ -1,11 +1,15 @@
 """The ONNX graph under construction, and the values in it."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import onnx
+from jax.core import ShapedArray
+from jax.extend.core import Literal, Var
 from onnx import TensorProto, helper, numpy_helper
+
+from robomarl.core.types import Array
 
 DTYPES = {
     "float32": TensorProto.FLOAT,
@@ -16,13 +20,37 @@ DTYPES = {
 }
 BATCH = "batch"
 """Name of the axis of unknown size."""
+Dim = object
+"""Size of an axis: an int, or a symbol of JAX where it is unknown."""
 
 
 class Constant:
     """A value that is known now."""
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: Array) -> None:
         self.value = np.asarray(value)
+
+
+Value = str | Constant
+"""The name of a tensor, or a value that is known now."""
+
+
+Atom = Var | Literal
+"""An operand or a result of an equation of JAX."""
+
+
+class ArrayType(NamedTuple):
+    """Shape and type of an operand or a result."""
+
+    shape: tuple[Dim, ...]
+    dtype: np.dtype
+
+
+def array_of(atom: Atom) -> ArrayType:
+    """Shape and type of an operand or a result, which has to be an array of numbers."""
+    found = atom.aval
+    assert isinstance(found, ShapedArray) and isinstance(found.dtype, np.dtype), "policies compute with arrays only"
+    return ArrayType(found.shape, found.dtype)
 
 
 class Graph:
@@ -52,7 +80,7 @@ class Graph:
         body._made, body._constants = dict(self._made), self._constants
         return body
 
-    def emit(self, op: str, inputs: Sequence[Any], outputs: int = 1, **attributes: Any) -> list[str]:
+    def emit(self, op: str, inputs: "Sequence[Value]", outputs: int = 1, **attributes: Any) -> list[str]:
         """Add a node; returns the names of its outputs."""
         given = [self.name(i) for i in inputs]
         key = (op, *given, *((name, str(value)) for name, value in sorted(attributes.items())))
@@ -68,7 +96,7 @@ class Graph:
         self.nodes.append(helper.make_node("Identity", [name], [f"{self.label}own_{len(self.nodes)}"]))
         return self.nodes[-1].output[0]
 
-    def name(self, value: Any) -> str:
+    def name(self, value: Value) -> str:
         """Name of a value; constants become initializers."""
         if not isinstance(value, Constant):
             return value
@@ -83,7 +111,7 @@ class Graph:
         """An int64 tensor."""
         return self.name(Constant(np.array(values, np.int64)))
 
-    def expand(self, value: Any, shape: Sequence[Any]) -> str:
+    def expand(self, value: Value, shape: Sequence[Dim]) -> str:
         """A value at its full shape, where it was left to be broadcast."""
         if not isinstance(value, Constant) and value in self.whole:
             return value

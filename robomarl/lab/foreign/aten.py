@@ -7,49 +7,51 @@ Each operator is defined in https://docs.pytorch.org/docs/stable/torch.html and
 
 import operator
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from robomarl.core.types import Array
 from robomarl.lab.foreign.layers import CellWeights, clamp, gelu, gru, layer_norm, lstm, softplus
 
-Operator = Callable[..., Any]
+Operator = Callable[..., Array]
 
 
-def _is_array(value: Any) -> bool:
+def _is_array(value: object) -> bool:
     return hasattr(value, "shape") and hasattr(value, "dtype")
 
 
-def _add(x: Any, y: Any, alpha: Any = 1) -> Any:
+def _add(x: Array, y: Array, alpha: Array = 1) -> Array:
     return x + (y if alpha == 1 else alpha * y)
 
 
-def _addmm(c: Any, x: Any, w: Any, beta: Any = 1, alpha: Any = 1) -> Any:
+def _addmm(c: Array, x: Array, w: Array, beta: Array = 1, alpha: Array = 1) -> Array:
     return beta * c + alpha * (x @ w)
 
 
-def _elu(x: Any, alpha: Any = 1, scale: Any = 1, input_scale: Any = 1) -> Any:
+def _elu(x: Array, alpha: Array = 1, scale: Array = 1, input_scale: Array = 1) -> Array:
     return scale * jnp.where(x > 0, x, alpha * jnp.expm1(jnp.minimum(x, 0) * input_scale))
 
 
-def _flatten(x: Any, start: int = 0, end: int = -1) -> Any:
+def _flatten(x: Array, start: int = 0, end: int = -1) -> Array:
     end = end % x.ndim
     return x.reshape(*x.shape[:start], -1, *x.shape[end + 1 :])
 
 
-def _layer_norm(x: Any, shape: Any, weight: Any = None, bias: Any = None, eps: float = 1e-5, *_: Any) -> Any:
+def _layer_norm(
+    x: Array, shape: Array, weight: Array = None, bias: Array = None, eps: float = 1e-5, *_: Array
+) -> Array:
     return layer_norm(x, len(shape), weight, bias, eps)
 
 
-def _linear(x: Any, weight: Any, bias: Any = None) -> Any:
+def _linear(x: Array, weight: Array, bias: Array = None) -> Array:
     out = x @ weight.T
     return out if bias is None else out + bias
 
 
 def _mean(name: str) -> Operator:
-    def rule(x: Any, axes: Any = None, keepdim: bool = False, *_: Any) -> Any:
+    def rule(x: Array, axes: Array = None, keepdim: bool = False, *_: Array) -> Array:
         return getattr(jnp, name)(
             x, None if axes is None else tuple(np.atleast_1d(axes).tolist()), keepdims=bool(keepdim)
         )
@@ -57,37 +59,37 @@ def _mean(name: str) -> Operator:
     return rule
 
 
-def _slice(x: Any, axis: int = 0, start: Any = None, end: Any = None, step: int = 1) -> Any:
+def _slice(x: Array, axis: int = 0, start: Array = None, end: Array = None, step: int = 1) -> Array:
     return x[(slice(None),) * (axis % x.ndim) + (slice(start, end, step),)]
 
 
-def _select(x: Any, axis: int, index: int) -> Any:
+def _select(x: Array, axis: int, index: int) -> Array:
     return x[(slice(None),) * (axis % x.ndim) + (index,)]
 
 
-def _softplus(x: Any, beta: Any = 1, threshold: Any = 20) -> Any:
+def _softplus(x: Array, beta: Array = 1, threshold: Array = 20) -> Array:
     scaled = beta * x
     return jnp.where(scaled > threshold, x, softplus(scaled) / beta)
 
 
-def _split(x: Any, size: Any, axis: int = 0) -> list[Any]:
+def _split(x: Array, size: Array, axis: int = 0) -> list[Array]:
     sizes = list(size) if isinstance(size, list | tuple) else [size] * (x.shape[axis] // size)
     return list(jnp.split(x, np.cumsum(sizes)[:-1], axis))
 
 
-def _squeeze(x: Any, axis: Any = None) -> Any:
+def _squeeze(x: Array, axis: Array = None) -> Array:
     if axis is None:
         return jnp.squeeze(x)
     return jnp.squeeze(x, axis) if x.shape[axis] == 1 else x
 
 
-def _cell_layers(flat: Any, biases: bool) -> list[CellWeights]:
+def _cell_layers(flat: Array, biases: bool) -> list[CellWeights]:
     if not biases:
         raise ValueError("a recurrent cell without biases")
     return [CellWeights(*flat[i : i + 4]) for i in range(0, len(flat), 4)]
 
 
-def _gru(x: Any, h: Any, flat: Any, *how: Any) -> Any:
+def _gru(x: Array, h: Array, flat: Array, *how: Array) -> Array:
     """How: biases, layers, dropout, train, bidirectional, batch first."""
     biases, *_, first = how
     _plain(how[4])
@@ -102,7 +104,7 @@ def _gru(x: Any, h: Any, flat: Any, *how: Any) -> Any:
     return (jnp.swapaxes(x, 0, 1) if first else x), jnp.stack(after)
 
 
-def _lstm(x: Any, hx: Any, flat: Any, *how: Any) -> Any:
+def _lstm(x: Array, hx: Array, flat: Array, *how: Array) -> Array:
     """Run LSTM layers, with the arguments of `_gru`; hx is the hidden state and the cell."""
     biases, *_, first = how
     _plain(how[4])
@@ -123,7 +125,7 @@ def _plain(bidirectional: bool) -> None:
         raise ValueError("a bidirectional cell, which would have to know the future")
 
 
-def _equal(x: Any, y: Any) -> Any:
+def _equal(x: Array, y: Array) -> Array:
     return list(x) == list(y) if isinstance(x, list | tuple) else x == y
 
 

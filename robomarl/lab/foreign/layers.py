@@ -3,11 +3,13 @@
 See https://docs.pytorch.org/docs/stable/nn.html.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+
+from robomarl.core.types import Array
 
 
 class CellWeights(NamedTuple):
@@ -15,17 +17,17 @@ class CellWeights(NamedTuple):
     output).
     """
 
-    inputs: Any
+    inputs: Array
     """[G H, I]"""
-    hidden: Any
+    hidden: Array
     """[G H, H]"""
-    input_bias: Any
+    input_bias: Array
     """[G H]"""
-    hidden_bias: Any
+    hidden_bias: Array
     """[G H]"""
 
 
-def gru(w: CellWeights, x: Any, h: Any, reset_after: bool = True) -> Any:
+def gru(w: CellWeights, x: Array, h: Array, reset_after: bool = True) -> Array:
     """h' of a GRU (https://arxiv.org/abs/1406.1078).
 
     Args:
@@ -46,7 +48,7 @@ def gru(w: CellWeights, x: Any, h: Any, reset_after: bool = True) -> Any:
     return (1 - z) * n + z * h
 
 
-def lstm(w: CellWeights, x: Any, h: Any, c: Any) -> tuple[Any, Any]:
+def lstm(w: CellWeights, x: Array, h: Array, c: Array) -> tuple[Array, Array]:
     """(h', c') of an LSTM (https://doi.org/10.1162/neco.1997.9.8.1735); shapes as in `gru`."""
     gates = x @ w.inputs.T + w.input_bias + h @ w.hidden.T + w.hidden_bias
     i, f, g, o = jnp.split(gates, 4, axis=-1)
@@ -54,20 +56,20 @@ def lstm(w: CellWeights, x: Any, h: Any, c: Any) -> tuple[Any, Any]:
     return jax.nn.sigmoid(o) * jnp.tanh(cell), cell
 
 
-def clamp(x: Any, low: Any = None, high: Any = None) -> Any:
+def clamp(x: Array, low: Array = None, high: Array = None) -> Array:
     """Within the limits that there are."""
     x = x if low is None else jnp.maximum(x, low)
     return x if high is None else jnp.minimum(x, high)
 
 
-def gelu(x: Any, approximate: Any = "none") -> Any:
+def gelu(x: Array, approximate: Array = "none") -> Array:
     """Compute https://arxiv.org/abs/1606.08415, exactly or by the hyperbolic tangent ("tanh"); ONNX passes the name
     as bytes.
     """
     return jax.nn.gelu(x, approximate=approximate in ("tanh", b"tanh"))
 
 
-def layer_norm(x: Any, axes: int, weight: Any = None, bias: Any = None, eps: float = 1e-5) -> Any:
+def layer_norm(x: Array, axes: int, weight: Array = None, bias: Array = None, eps: float = 1e-5) -> Array:
     """Over the last axes, as many as are said (https://arxiv.org/abs/1607.06450)."""
     last = tuple(range(x.ndim - axes, x.ndim))
     middle = x - x.mean(last, keepdims=True)
@@ -76,6 +78,6 @@ def layer_norm(x: Any, axes: int, weight: Any = None, bias: Any = None, eps: flo
     return out if bias is None else out + bias
 
 
-def softplus(x: Any) -> Any:
+def softplus(x: Array) -> Array:
     """log(1 + e^x) that does not overflow."""
     return jnp.maximum(x, 0) + jnp.log1p(jnp.exp(-jnp.abs(x)))

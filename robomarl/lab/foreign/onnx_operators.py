@@ -11,13 +11,15 @@ import jax.numpy as jnp
 import numpy as np
 import onnx
 
+from robomarl.core.types import Array
 from robomarl.lab.foreign.layers import CellWeights, clamp, gelu, gru, layer_norm, lstm, softplus
 
 Attributes = dict[str, Any]
-Operator = Callable[..., Any]
+"""Attributes of a node, by name: numbers, words, tensors and graphs."""
+Operator = Callable[..., Array]
 
 
-def is_known(*values: Any) -> bool:
+def is_known(*values: object) -> bool:
     """Return True if all values are known now."""
     return all(value is None or isinstance(value, np.ndarray | np.generic) for value in values)
 
@@ -28,7 +30,7 @@ def _plain(function: str) -> Operator:
 
 
 def _many(function: str) -> Operator:
-    def fold(a: Attributes, first: Any, *more: Any) -> Any:
+    def fold(a: Attributes, first: Array, *more: Array) -> Array:
         for x in more:
             first = getattr(jnp, function)(first, x)
         return first
@@ -36,12 +38,12 @@ def _many(function: str) -> Operator:
     return fold
 
 
-def _ints(value: Any) -> list[int] | None:
+def _ints(value: Array) -> list[int] | None:
     return None if value is None else [int(i) for i in np.atleast_1d(np.asarray(value))]
 
 
 def _reduce(function: str) -> Operator:
-    def rule(a: Attributes, x: Any, axes: Any = None) -> Any:
+    def rule(a: Attributes, x: Array, axes: Array = None) -> Array:
         given = _ints(axes if axes is not None else a.get("axes"))
         if given is None and a.get("noop_with_empty_axes"):
             return x
@@ -52,29 +54,31 @@ def _reduce(function: str) -> Operator:
     return rule
 
 
-def _gemm(a: Attributes, x: Any, w: Any, c: Any = None) -> Any:
+def _gemm(a: Attributes, x: Array, w: Array, c: Array = None) -> Array:
     x, w = (x.T if a.get("transA") else x), (w.T if a.get("transB") else w)
     out = a.get("alpha", 1.0) * (x @ w) if a.get("alpha", 1.0) != 1 else x @ w
     return out if c is None else out + a.get("beta", 1.0) * c
 
 
-def _reshape(a: Attributes, x: Any, shape: Any) -> Any:
+def _reshape(a: Attributes, x: Array, shape: Array) -> Array:
     sizes = _ints(shape) or []
     kept = sizes if a.get("allowzero") else [x.shape[i] if s == 0 else s for i, s in enumerate(sizes)]
     return x.reshape(kept)
 
 
-def _squeeze(a: Attributes, x: Any, axes: Any = None) -> Any:
+def _squeeze(a: Attributes, x: Array, axes: Array = None) -> Array:
     given = _ints(axes if axes is not None else a.get("axes"))
     return (np if is_known(x) else jnp).squeeze(x, None if given is None else tuple(given))
 
 
-def _unsqueeze(a: Attributes, x: Any, axes: Any = None) -> Any:
+def _unsqueeze(a: Attributes, x: Array, axes: Array = None) -> Array:
     given = tuple(_ints(axes if axes is not None else a["axes"]) or ())
     return (np if is_known(x) else jnp).expand_dims(x, given)
 
 
-def _slice(a: Attributes, x: Any, starts: Any = None, ends: Any = None, axes: Any = None, steps: Any = None) -> Any:
+def _slice(
+    a: Attributes, x: Array, starts: Array = None, ends: Array = None, axes: Array = None, steps: Array = None
+) -> Array:
     first, last = _ints(starts if starts is not None else a["starts"]), _ints(ends if ends is not None else a["ends"])
     assert first is not None and last is not None
     which = _ints(axes if axes is not None else a.get("axes")) or list(range(len(first)))
@@ -84,25 +88,25 @@ def _slice(a: Attributes, x: Any, starts: Any = None, ends: Any = None, axes: An
     return x[tuple(cut)]
 
 
-def _split(a: Attributes, x: Any, sizes: Any = None) -> Any:
+def _split(a: Attributes, x: Array, sizes: Array = None) -> Array:
     axis, given = a.get("axis", 0), _ints(sizes if sizes is not None else a.get("split"))
     if given is None:
         return tuple(jnp.split(x, a["num_outputs"], axis))
     return tuple(jnp.split(x, np.cumsum(given)[:-1], axis))
 
 
-def _concat(a: Attributes, *x: Any) -> Any:
+def _concat(a: Attributes, *x: Array) -> Array:
     return (np if is_known(*x) else jnp).concatenate(x, a["axis"])
 
 
-def _gather(a: Attributes, x: Any, index: Any) -> Any:
+def _gather(a: Attributes, x: Array, index: Array) -> Array:
     axis = a.get("axis", 0)
     if is_known(index):
         return (np if is_known(x) else jnp).take(x, np.asarray(index), axis=axis)
     return jnp.take(x, jnp.where(index < 0, index + x.shape[axis], index), axis=axis, mode="clip")
 
 
-def _batch_norm(a: Attributes, x: Any, scale: Any, bias: Any, mean: Any, variance: Any) -> Any:
+def _batch_norm(a: Attributes, x: Array, scale: Array, bias: Array, mean: Array, variance: Array) -> Array:
     """Normalize with the statistics of training; channels are on the second axis."""
     if a.get("training_mode", 0):
         raise ValueError("is in training mode; export after model.eval()")
@@ -110,46 +114,46 @@ def _batch_norm(a: Attributes, x: Any, scale: Any, bias: Any, mean: Any, varianc
     return (x - mean) / np.sqrt(variance + np.float32(a.get("epsilon", 1e-5))) * scale + bias
 
 
-def _norm(function: Callable[[Any], Any], after: Callable[[Any], Any]) -> Operator:
+def _norm(function: Callable[[Array], Array], after: Callable[[Array], Array]) -> Operator:
     """A sum of some function of each number, and a function of the sum."""
     plain = _reduce("sum")
     return lambda a, x, axes=None: after(plain(a, function(x), axes))
 
 
-def _einsum(a: Attributes, *x: Any) -> Any:
+def _einsum(a: Attributes, *x: Array) -> Array:
     return jnp.einsum(a["equation"].decode(), *x)
 
 
-def _cast(a: Attributes, x: Any) -> Any:
+def _cast(a: Attributes, x: Array) -> Array:
     kind = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(a["to"]))
     if is_known(x):
         return x.astype(kind)
     return x.astype({"f": np.float32, "i": np.int32, "u": np.uint32}.get(kind.kind, kind))  # JAX has 32 bits
 
 
-def _clip(a: Attributes, x: Any, low: Any = None, high: Any = None) -> Any:
+def _clip(a: Attributes, x: Array, low: Array = None, high: Array = None) -> Array:
     return clamp(x, low if low is not None else a.get("min"), high if high is not None else a.get("max"))
 
 
-def _expand(a: Attributes, x: Any, shape: Any) -> Any:
+def _expand(a: Attributes, x: Array, shape: Array) -> Array:
     return jnp.broadcast_to(x, np.broadcast_shapes(x.shape, tuple(_ints(shape) or ())))
 
 
-def _flatten(a: Attributes, x: Any) -> Any:
+def _flatten(a: Attributes, x: Array) -> Array:
     return x.reshape(int(np.prod(x.shape[: a.get("axis", 1)])), -1)
 
 
-def _layer_norm(a: Attributes, x: Any, scale: Any, bias: Any = None) -> Any:
+def _layer_norm(a: Attributes, x: Array, scale: Array, bias: Array = None) -> Array:
     return layer_norm(x, x.ndim - a.get("axis", -1) % x.ndim, scale, bias, a.get("epsilon", 1e-5))
 
 
-def _constant(a: Attributes) -> Any:
+def _constant(a: Attributes) -> Array:
     return next(
         np.asarray(a[name]) for name in ("value", "value_float", "value_int", "value_floats", "value_ints") if name in a
     )
 
 
-def _gru(a: Attributes, x: Any, w: Any, r: Any, *rest: Any) -> Any:
+def _gru(a: Attributes, x: Array, w: Array, r: Array, *rest: Array) -> Array:
     """ONNX has the gates as update, reset, new; the rest is bias, lengths and hidden state."""
     _plain_cell(a)
     b, _, h = (*rest, None, None, None)[:3]
@@ -163,7 +167,7 @@ def _gru(a: Attributes, x: Any, w: Any, r: Any, *rest: Any) -> Any:
     return jnp.stack(steps)[:, None], state[None]
 
 
-def _lstm(a: Attributes, x: Any, w: Any, r: Any, *rest: Any) -> Any:
+def _lstm(a: Attributes, x: Array, w: Array, r: Array, *rest: Array) -> Array:
     """ONNX has the gates as input, output, forget, cell; the rest is bias, lengths, hidden state and cell."""
     _plain_cell(a)
     b, _, h, c = (*rest, None, None, None, None)[:4]
@@ -184,23 +188,23 @@ def _plain_cell(a: Attributes) -> None:
             raise ValueError(f"has a recurrent cell with {name} = {a[name]!r}")
 
 
-def _cell_weights(w: Any, r: Any, b: Any, order: list[int], size: int) -> CellWeights:
-    def gates(x: Any) -> Any:
+def _cell_weights(w: Array, r: Array, b: Array, order: list[int], size: int) -> CellWeights:
+    def gates(x: Array) -> Array:
         return np.concatenate([x[i * size : (i + 1) * size] for i in order])
 
     both = np.zeros((2, len(order) * size), np.float32) if b is None else b[0].reshape(2, -1)
     return CellWeights(gates(w[0]), gates(r[0]), gates(both[0]), gates(both[1]))
 
 
-def _start(h: Any, x: Any, size: int) -> Any:
+def _start(h: Array, x: Array, size: int) -> Array:
     return jnp.zeros((x.shape[1], size)) if h is None else h[0]
 
 
-def _div(a: Attributes, x: Any, y: Any) -> Any:
+def _div(a: Attributes, x: Array, y: Array) -> Array:
     return x // y if is_known(x, y) and np.asarray(x).dtype.kind == "i" else x / y
 
 
-def _shape(a: Attributes, x: Any) -> Any:
+def _shape(a: Attributes, x: Array) -> Array:
     return np.array(x.shape, np.int64)[a.get("start", 0) : a.get("end")]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from robomarl.core.spec import ObservationSpec
 from robomarl.lab.export.record import Recorded
+from robomarl.lab.sim.scenario import Scenario
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ class ImportedRun:
     """See `robomarl.lab.export.record.Trained`."""
 
     name: str
-    scenario: Any
+    scenario: Scenario
     config: ImportRecipe
     observation: ObservationSpec
     policy_fn: Callable[[tuple, jax.Array], tuple[tuple, jax.Array]]

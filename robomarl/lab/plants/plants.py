@@ -1,29 +1,29 @@
 """The plants that vehicles are measured on: one vehicle alone on the `mujoco` engine of its scenario."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from robomarl.core.domain.scenario import needed
 from robomarl.lab.plants.conditions import Condition
 from robomarl.lab.plants.flight import Plant
+from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.simulation import Measured, simulation_of
 
 
-def measured(scenario: Any) -> Measured:
+def measured(scenario: Scenario) -> Measured:
     """How the scenario's vehicles are measured; raises `UserError` where they are not."""
     return needed(simulation_of(scenario).measured, scenario, "plant on which its vehicle could be measured")
 
 
-def known_names(scenario: Any) -> tuple[str, ...]:
+def known_names(scenario: Scenario) -> tuple[str, ...]:
     """Parameters of the section `randomize` that change how a vehicle of the scenario follows its commands; the link's
     delay where the scenario's kind of team randomizes it."""
     link = ("delay_s",) if hasattr(scenario.randomize, "delay_s") else ()
     return (*measured(scenario).response_parameters(scenario), *link)
 
 
-def make_plant(scenario: Any, flights: int, seed: int, threads: int = 1) -> Plant:
+def make_plant(scenario: Scenario, flights: int, seed: int, threads: int = 1) -> Plant:
     """Return `flights` vehicles of the scenario, each alone; under a load, each with its share of the load."""
     return measured(scenario).plant(scenario, flights, seed, threads)
 

@@ -12,6 +12,7 @@ from robomarl.core.spec import ActionSpec, Memory, ObservationSpec
 from robomarl.core.view import LocalView
 from robomarl.lab.sim.law import FirstLaw
 from robomarl.lab.sim.random_bits import uniform
+from robomarl.lab.sim.scenario import Scenario
 
 with contextlib.redirect_stdout(io.StringIO()):  # it prints that an optional backend of MJX is not installed
     from brax.envs.base import Env, State
@@ -66,7 +67,7 @@ class AgentsEnv(Env):
     action: ActionSpec
     weights: dict[str, float]
     """Reward weights by name."""
-    scenario: Any
+    scenario: Scenario
     """The simulated scenario."""
 
     @property

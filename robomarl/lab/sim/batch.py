@@ -8,12 +8,13 @@ episodes can be compared one by one.
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
 from robomarl.core.types import Array
 from robomarl.core.view import LocalView, Plan
+from robomarl.lab.sim.scenario import Scenario
 
 SIMS = ("fast", "mujoco", "mjx")
 """Names of the engines."""
@@ -33,7 +34,7 @@ class World(Protocol):
 class BatchSim(ABC, Generic[W]):
     """E episodes of a scenario side by side: their state, and all randomness from one seed."""
 
-    def __init__(self, scenario: Any, num_envs: int, seed: int) -> None:
+    def __init__(self, scenario: Scenario, num_envs: int, seed: int) -> None:
         """Prepare the engine; nothing moves before `reset`.
 
         Args:

@@ -9,17 +9,17 @@ import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
 from robomarl.core.config import UsageError
 from robomarl.core.geometry import norm, rotation_angle
-from robomarl.core.types import Figures
+from robomarl.core.types import Array, Figures
+from robomarl.lab.probe import CheckTrial, Probe, Seen
 from robomarl.lab.sim.batch import SIMS
 from robomarl.lab.sim.env import check_specs
-from robomarl.lab.probe import CheckTrial, Probe, Seen
+from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.simulation import simulation_of
 
 ROUNDING = 1e-9
@@ -48,7 +48,7 @@ class CheckConfig:
             raise UsageError(f"--seconds {self.seconds:g} and teams = {self.teams} must be above 0.")
 
 
-def check_engines(scenario: Any, config: CheckConfig, errors: Mapping[str, Any] | None = None) -> Figures:
+def check_engines(scenario: Scenario, config: CheckConfig, errors: Mapping[str, object] | None = None) -> Figures:
     """Drive every engine alike; engines that the scenario's kind of team lacks are left out.
 
     Args:
@@ -81,7 +81,7 @@ def check_engines(scenario: Any, config: CheckConfig, errors: Mapping[str, Any] 
     return {**_about(probe, scenario, config, sims), **worst, **left_out, "passed": passed, "pairs": pairs}
 
 
-def held(random: np.random.Generator, ends: tuple[Any, Any], shape: tuple[int, ...], hold: int) -> np.ndarray:
+def held(random: np.random.Generator, ends: tuple[Array, Array], shape: tuple[int, ...], hold: int) -> np.ndarray:
     """Draw [T, ..., A] commands anywhere within the limits, each held for a number of decisions.
 
     Args:
@@ -95,7 +95,7 @@ def held(random: np.random.Generator, ends: tuple[Any, Any], shape: tuple[int, .
     return np.repeat(drawn, hold, 0)[: shape[0]]
 
 
-def drift(scenario: Any, first: tuple[Seen, ...], second: tuple[Seen, ...]) -> Figures:
+def drift(scenario: Scenario, first: tuple[Seen, ...], second: tuple[Seen, ...]) -> Figures:
     """Return the largest difference of two engines in one trial, over time and robots.
 
     Args:
@@ -111,7 +111,7 @@ def drift(scenario: Any, first: tuple[Seen, ...], second: tuple[Seen, ...]) -> F
     }
 
 
-def _driven(probe: Probe, scenario: Any, config: CheckConfig, job: tuple[str, CheckTrial], error: Any) -> Seen:
+def _driven(probe: Probe, scenario: Scenario, config: CheckConfig, job: tuple[str, CheckTrial], error: object) -> Seen:
     """One trial on one engine."""
     name, trial = job
     place = trial.where(scenario, config.seconds)
@@ -124,13 +124,13 @@ def _driven(probe: Probe, scenario: Any, config: CheckConfig, job: tuple[str, Ch
     return [probe.seen(sim.step(command)) for command in commands]
 
 
-def _left_out(probe: Probe, scenario: Any, config: CheckConfig, sims: tuple[str, ...]) -> Figures:
+def _left_out(probe: Probe, scenario: Scenario, config: CheckConfig, sims: tuple[str, ...]) -> Figures:
     """Return the vehicle keys that no engine models, and those that the domain does not declare either."""
     if probe.felt is None:
         return {}
     jobs = [(sim, trial) for sim in sims for trial in probe.trials]
 
-    def driven(chosen: Any) -> list[Any]:
+    def driven(chosen: Scenario) -> Seen:
         return [seen for job in jobs for seen in _driven(probe, chosen, config, job, None)]
 
     felt = probe.felt(scenario, driven)
@@ -140,7 +140,7 @@ def _left_out(probe: Probe, scenario: Any, config: CheckConfig, sims: tuple[str,
     return {"compared": probe.compared, **told, "not_modelled": unfelt, "undeclared": undeclared}
 
 
-def _compared(probe: Probe, scenario: Any, pair: tuple[str, str], runs: Mapping[str, tuple[Seen, ...]]) -> Figures:
+def _compared(probe: Probe, scenario: Scenario, pair: tuple[str, str], runs: Mapping[str, tuple[Seen, ...]]) -> Figures:
     figures = probe.compare(scenario, *(runs[sim] for sim in pair))
     return {"first": pair[0], "second": pair[1], **figures, "passed": _is_within(probe, figures)}
 
@@ -160,7 +160,7 @@ def _worst(probe: Probe, pairs: list[Figures]) -> Figures:
     return {**figures, **single, "limits": limits, "passed": all(pair["passed"] for pair in pairs)}
 
 
-def _about(probe: Probe, scenario: Any, config: CheckConfig, sims: tuple[str, ...]) -> Figures:
+def _about(probe: Probe, scenario: Scenario, config: CheckConfig, sims: tuple[str, ...]) -> Figures:
     """Return the settings of the comparison."""
     seconds = {"seconds": config.seconds} if probe.is_timed else {}
     teams = {"teams": config.teams or probe.teams}

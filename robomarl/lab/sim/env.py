@@ -5,12 +5,13 @@ from typing import Any
 from robomarl.core.bundle.contract import check_action, check_roles, describe
 from robomarl.core.config import UserError
 from robomarl.core.spec import ActionSpec, ObservationSpec
+from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.sim.starts import Starts
 from robomarl.lab.simulation import simulation_of
 
 
 def make_env(
-    scenario: Any,
+    scenario: Scenario,
     sim: str = "fast",
     weights: dict[str, float] | None = None,
     safety: str = "off",
@@ -27,7 +28,7 @@ def make_env(
     return env
 
 
-def check_specs(scenario: Any, observation: ObservationSpec | None, action: ActionSpec) -> None:
+def check_specs(scenario: Scenario, observation: ObservationSpec | None, action: ActionSpec) -> None:
     """Check the specs that a bundle will declare for a scenario's policies, before one is trained.
 
     Raises:

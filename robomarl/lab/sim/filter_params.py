@@ -1,12 +1,11 @@
 """Assumptions of the safety filter in a scenario: one answer for evaluation, export and training."""
 
-from typing import Any
-
 from robomarl.core.filter.params import SafetyParams
+from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.simulation import simulation_of
 
 
-def safety_params(scenario: Any, least_team: int | None = None) -> SafetyParams:
+def safety_params(scenario: Scenario, least_team: int | None = None) -> SafetyParams:
     """Return the parameters of every robot's filter.
 
     Args:

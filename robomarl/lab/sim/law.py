@@ -7,6 +7,7 @@ import numpy as np
 from robomarl.core.bundle.pilot import Observer
 from robomarl.core.spec import ActionSpec, ObservationSpec
 from robomarl.core.types import Array
+from robomarl.lab.sim.scenario import Scenario
 
 
 class Law(Protocol):
@@ -25,7 +26,7 @@ class Law(Protocol):
 class FlownLaw:
     """A law with the interface of a trained policy: `robomarl eval baseline` flies it."""
 
-    def __init__(self, scenario: Any, law: Law, action: ActionSpec, name: str = "baseline") -> None:
+    def __init__(self, scenario: Scenario, law: Law, action: ActionSpec, name: str = "baseline") -> None:
         """Store the arguments.
 
         Args:

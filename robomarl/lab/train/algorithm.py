@@ -11,7 +11,7 @@ import jax
 from robomarl.core.config import UserError
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.env import make_env
-from robomarl.lab.sim.scenario import load_scenario
+from robomarl.lab.sim.scenario import Scenario, load_scenario
 from robomarl.lab.simulation import simulation_of
 from robomarl.lab.train import mappo, shac
 from robomarl.lab.train.config import OFFLINE, TrainConfig
@@ -40,13 +40,13 @@ def nobody(config: TrainConfig, env: AgentsEnv) -> None:
         )
 
 
-def may_share(config: TrainConfig, scenario: Any) -> bool:
+def may_share(config: TrainConfig, scenario: Scenario) -> bool:
     """Return True if XLA can compile the recipe's updates with several results of one loop; see `share_results`."""
     wanted = config.algorithm != "shac" if config.share_results is None else config.share_results
     return wanted and simulation_of(scenario).games is None
 
 
-def training_env(config: TrainConfig, scenario: Any) -> Any:
+def training_env(config: TrainConfig, scenario: Scenario) -> Any:
     """The environment that a run trains in.
 
     Raises:
@@ -99,7 +99,7 @@ def games(config: TrainConfig, env: AgentsEnv) -> list[AgentsEnv]:
     return found
 
 
-def init_state(config: TrainConfig, env: Any, key: jax.Array) -> TrainState:
+def init_state(config: TrainConfig, env: AgentsEnv, key: jax.Array) -> TrainState:
     """The state before the first update."""
     if is_game(env):
         return started(config, multi_scenario.init_state(config, games(config, env), key))
@@ -111,7 +111,7 @@ def started(config: TrainConfig, state: TrainState) -> TrainState:
     return anchored(config, with_mean(config, state))
 
 
-def make_update(config: TrainConfig, env: Any, teacher_of: TeacherOf = nobody) -> Update:
+def make_update(config: TrainConfig, env: AgentsEnv, teacher_of: TeacherOf = nobody) -> Update:
     """Return one rollout and its gradient steps as a function, state -> (state, metrics).
 
     Args:
@@ -150,7 +150,7 @@ def _make_game_update(config: TrainConfig, env: AgentsEnv, teacher_of: TeacherOf
     )
 
 
-def per_update(config: TrainConfig, env: Any) -> int:
+def per_update(config: TrainConfig, env: AgentsEnv) -> int:
     """Agent-steps of one update; of games those of our team, in all that take turns."""
     robots = multi_scenario.robots_of(games(config, env)) if is_game(env) else env.scenario.count
     return config.num_envs * config.unroll * robots

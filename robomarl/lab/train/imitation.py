@@ -10,7 +10,7 @@ import dataclasses
 import sys
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -18,24 +18,28 @@ import numpy as np
 import optax
 from brax.training.acme import running_statistics as stats
 from brax.training.acme import specs
+from brax.training.acme.running_statistics import RunningStatisticsState
 from tqdm import tqdm
 
 from robomarl.core.config import UserError
 from robomarl.core.domain.registry import filter_for
-from robomarl.lab.evaluate.pilots import NoFilter
+from robomarl.core.types import Array
+from robomarl.lab.evaluate.pilots import Guard, NoFilter
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.batch import BatchSim
 from robomarl.lab.sim.filter_params import safety_params
+from robomarl.lab.sim.law import Law
 from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.simulation import simulation_of
 from robomarl.lab.train.algorithm import learner, training_env
 from robomarl.lab.train.config import ImitationConfig, TrainConfig
-from robomarl.lab.train.networks import Networks, make_networks
+from robomarl.lab.train.networks import Carry, Networks, make_networks
 from robomarl.lab.train.polyak import with_mean
 from robomarl.lab.train.run.run_folder import create_run
 from robomarl.lab.train.run.storage import save_state
 from robomarl.lab.train.sequences.play import SequenceConfig, playing
 from robomarl.lab.train.state import TrainState, count_in
+from robomarl.lab.train.trees import Moments, Params
 
 NUM_TEAMS, NUM_THROWN = 48, 96
 """Numbers of teams of each size that fly side by side; the second one if they are thrown, because every throw
@@ -111,7 +115,7 @@ def blank_state(config: TrainConfig, env: AgentsEnv, seed: int) -> TrainState:
     )
 
 
-def _zeros(leaf: Any) -> Any:
+def _zeros(leaf: Array) -> Array:
     """Zeros of that shape; random keys are all of seed 0."""
     if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
         return jax.random.key(0)
@@ -121,7 +125,7 @@ def _zeros(leaf: Any) -> Any:
 class Teacher:
     """Flies, collects and fits."""
 
-    def __init__(self, config: TrainConfig, env: AgentsEnv, law: Any, seed: int) -> None:
+    def __init__(self, config: TrainConfig, env: AgentsEnv, law: Law, seed: int) -> None:
         """Prepare the team on `fast` and the fit."""
         self._env, self._law = env, law
         self._networks = make_networks(config.network, env.observation, env.action_size)
@@ -135,7 +139,7 @@ class Teacher:
         self._seen: list[Demonstrations] = []
         steps = config.imitation.rounds * FITS
         self._optimizer = optax.adam(optax.exponential_decay(LEARNING_RATE, steps, LAST_RATE / LEARNING_RATE))
-        self._moments: Any = None
+        self._moments: Moments = None
         self._sequence = config.sequence
         self._act = jax.jit(partial(_played, self._networks, self._sequence))
         self._fit = jax.jit(partial(fit_step, (self._networks, self._optimizer)))
@@ -149,7 +153,7 @@ class Teacher:
             simulation.check_scenario(team, f"imitation.sizes: {scenario.name} with count = {team.count}")
         return [simulation.batch(team, "fast", num, APART + seed) for team in teams]
 
-    def _made_filter(self, config: TrainConfig, scenario: Scenario) -> Any:
+    def _made_filter(self, config: TrainConfig, scenario: Scenario) -> Guard:
         """Return the filter between the team and its vehicles, as in training; thrown vehicles fly without it.
 
         Policies that see plans need a filter that makes plans, even if it lets everything through.
@@ -173,7 +177,7 @@ class Teacher:
         )
         return self._learn(state)
 
-    def _fly(self, team: BatchSim, safety: Any, state: TrainState, share: float, bar: tqdm) -> Demonstrations:
+    def _fly(self, team: BatchSim, safety: Guard, state: TrainState, share: float, bar: tqdm) -> Demonstrations:
         spec, action = self._env.observation, self._env.unwrapped.action  # type: ignore[attr-defined]
         middle, half = (action.high + action.low) / 2, (action.high - action.low) / 2
         scenario = team.scenario
@@ -221,30 +225,37 @@ class Teacher:
         return state._replace(params={**state.params, "actor": actor}), float(np.mean(errors[-50:]))
 
 
-def mean_action(networks: Networks, params: Any, obs_stats: Any, carry: Any, obs: jax.Array) -> tuple[Any, jax.Array]:
+def mean_action(
+    networks: Networks, params: Params, obs_stats: RunningStatisticsState, carry: Carry, obs: jax.Array
+) -> tuple[Carry, jax.Array]:
     """Return (carry, action of the policy without noise [..., A], in [-1, 1])."""
     carry, output = networks.act(params, carry, networks.normalize(obs, obs_stats))
     return carry, jnp.tanh(jnp.split(output, 2, axis=-1)[0])
 
 
 def _played(
-    networks: Networks, sequence: SequenceConfig, params: Any, obs_stats: Any, carry: Any, obs: jax.Array
-) -> tuple[Any, jax.Array]:
+    networks: Networks,
+    sequence: SequenceConfig,
+    params: Params,
+    obs_stats: RunningStatisticsState,
+    carry: Carry,
+    obs: jax.Array,
+) -> tuple[Carry, jax.Array]:
     """Return the actions of `mean_action` as they are played: (carry, obs) -> (carry, [..., A] in [-1, 1])."""
     return playing(sequence, partial(mean_action, networks, params, obs_stats))(carry, obs)
 
 
 def fit_step(
     tools: tuple[Networks, optax.GradientTransformation],
-    params: Any,
-    moments: Any,
-    obs_stats: Any,
+    params: Params,
+    moments: Moments,
+    obs_stats: RunningStatisticsState,
     batch: Demonstrations,
-) -> tuple[Any, Any, jax.Array]:
+) -> tuple[Params, Moments, jax.Array]:
     """One gradient step on the squared error of the mean; the deviation stays where training starts it."""
     networks, optimizer = tools
 
-    def loss(params: Any) -> jax.Array:
+    def loss(params: Params) -> jax.Array:
         obs = networks.normalize(batch.obs, obs_stats)
         _, output = networks.act(params, networks.init_carry(obs.shape[:1]), obs)
         mean, deviation = jnp.split(output, 2, axis=-1)

@@ -24,6 +24,7 @@ from robomarl.lab.train.recipe_networks import networks_of
 from robomarl.lab.train.rollout import critic_input, fall, noise_floor, parts_of_update
 from robomarl.lab.train.stages.curriculum import lesson_metrics, next_level, reset_at
 from robomarl.lab.train.state import Batch, ChoiceRollout, Metrics, Rollout, TrainState, Update, count_in
+from robomarl.lab.train.trees import Params
 
 
 def make_train(config: TrainConfig, env: AgentsEnv) -> Callable[[jax.Array], tuple[TrainState, Metrics]]:
@@ -105,7 +106,7 @@ def untouched_range(size: int) -> tuple[jax.Array, jax.Array]:
     return jnp.full(size, jnp.inf, jnp.float32), jnp.full(size, -jnp.inf, jnp.float32)
 
 
-def unroll(networks: Networks, params: Any, carry: Carry, obs: jax.Array, done: jax.Array) -> jax.Array:
+def unroll(networks: Networks, params: Params, carry: Carry, obs: jax.Array, done: jax.Array) -> jax.Array:
     """Actor outputs [B, T, N, 2 A] along a rollout: obs [B, T, N, O] normalized, done [B, T], and the recurrent state
     before it [B, N, ...], which is forgotten where episodes ended."""
     if not carry:

@@ -5,21 +5,25 @@ is empty for feed-forward networks, and passes explicitly from the rollout to th
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
 from brax.training.acme import running_statistics
+from brax.training.acme.running_statistics import RunningStatisticsState
 
 from robomarl.core.config import UserError
 from robomarl.core.features import FEATURES
 from robomarl.core.spec import ActionSpec, ObservationSpec, rows_kept
+from robomarl.core.types import Array
 from robomarl.lab.sim.law import FirstLaw
 from robomarl.lab.train.config import NetworkConfig
 from robomarl.lab.train.distribution import squash
 from robomarl.lab.train.layers import ACTIVATIONS, MLP, EntityAttention, GraphAttention, Gru, MateSet, dense
+from robomarl.lab.train.trees import Params
 
 Carry = tuple[jax.Array, ...]
 PRESENCE = ("heard", "seen")
@@ -101,24 +105,24 @@ class Networks(NamedTuple):
     critic: MLP
     """[..., P] normalized -> [..., 1] normalized value, or [..., N] of a critic of the team."""
 
-    def normalize(self, obs: Any, statistics: running_statistics.RunningStatisticsState) -> jax.Array:
+    def normalize(self, obs: Array, statistics: RunningStatisticsState) -> jax.Array:
         """Zero mean and unit variance, within 10 deviations; one scale for all entities of a set."""
         statistics = of_sets(statistics, self.actor.sets)
         if isinstance(self.actor, RoleActor):
             statistics = leave(statistics, self.actor.role_at, self.actor.config.roles)
         return running_statistics.normalize(obs, statistics, max_abs_value=10.0)
 
-    def act(self, params: Any, carry: Carry, obs: jax.Array) -> tuple[Carry, jax.Array]:
+    def act(self, params: Params, carry: Carry, obs: jax.Array) -> tuple[Carry, jax.Array]:
         """(carry, normalized obs [..., O]) -> (carry, output [..., 2 A])."""
         return self.actor.apply(params, carry, obs)  # type: ignore[return-value]
 
-    def unroll(self, params: Any, carry: Carry, obs: jax.Array, done: jax.Array) -> jax.Array:
+    def unroll(self, params: Params, carry: Carry, obs: jax.Array, done: jax.Array) -> jax.Array:
         """Outputs [T, B, ..., 2 A] along a rollout: obs [T, B, ..., O], done [T, B], the carry before it [B, ...]."""
         return self.actor.apply(params, carry, obs, done)[1]  # type: ignore[return-value,index]
 
-    def value(self, params: Any, seen: jax.Array) -> jax.Array:
+    def value(self, params: Params, seen: jax.Array) -> jax.Array:
         """Normalized values: [..., N, P] -> [..., N] robot by robot; [..., P] -> [..., N] of a critic of the team."""
-        values: Any = self.critic.apply(params, seen)
+        values: Array = self.critic.apply(params, seen)
         return values if self.actor.config.critic == "team" else values[..., 0]
 
     def init_carry(self, batch: tuple[int, ...]) -> Carry:
@@ -127,7 +131,7 @@ class Networks(NamedTuple):
         return (jnp.zeros((*batch, config.gru_size)),) if config.memory == "gru" else ()
 
 
-def of_sets(statistics: Any, sets: tuple) -> Any:
+def of_sets(statistics: RunningStatisticsState, sets: tuple) -> RunningStatisticsState:
     """Return statistics with one scale for all entities of a set; elements that show occupied rows stay 1 or 0."""
     for group in sets:
         for block in group.blocks if isinstance(group, MateSet) else (group,):
@@ -137,22 +141,24 @@ def of_sets(statistics: Any, sets: tuple) -> Any:
     return statistics
 
 
-def pool(statistics: Any, start: int, count: int, width: int) -> Any:
+def pool(statistics: RunningStatisticsState, start: int, count: int, width: int) -> RunningStatisticsState:
     """Return statistics that are equal for every entity of a set, so that their order can't matter."""
     block = slice(start, start + count * width)
-    mean, std = (x[block].reshape(count, width) for x in (statistics.mean, statistics.std))
+    whole: tuple[Array, Array] = (statistics.mean, statistics.std)
+    mean, std = (x[block].reshape(count, width) for x in whole)
     both = jnp.sqrt((std**2).mean(0) + mean.var(0))
-    return statistics.replace(
+    return replace(
+        statistics,
         mean=jnp.asarray(statistics.mean).at[block].set(jnp.tile(mean.mean(0), count)),
         std=jnp.asarray(statistics.std).at[block].set(jnp.tile(both, count)),
     )
 
 
-def leave(statistics: Any, start: int, count: int) -> Any:
+def leave(statistics: RunningStatisticsState, start: int, count: int) -> RunningStatisticsState:
     """Statistics that leave these elements as they are."""
     part = slice(start, start + count)
     mean, std = jnp.asarray(statistics.mean), jnp.asarray(statistics.std)
-    return statistics.replace(mean=mean.at[part].set(0.0), std=std.at[part].set(1.0))
+    return replace(statistics, mean=mean.at[part].set(0.0), std=std.at[part].set(1.0))
 
 
 def role_slice(observation: ObservationSpec) -> tuple[int, int] | None:
@@ -214,7 +220,7 @@ def make_networks(config: NetworkConfig, observation: ObservationSpec, action_si
 
 def deterministic_policy(
     networks: Networks,
-    params: Any,
+    params: Params,
     stats: running_statistics.RunningStatisticsState,
     spec: ActionSpec,
     law: FirstLaw | None = None,

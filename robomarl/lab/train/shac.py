@@ -10,8 +10,6 @@ falls linearly; of the recipe's keys `clip`, `entropy_cost`, `value_cost`, `targ
 made once, before the critic's steps.
 """
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import optax
@@ -27,6 +25,7 @@ from robomarl.lab.train.recipe_networks import networks_of
 from robomarl.lab.train.rollout import collect_rollout, fall, noise_floor
 from robomarl.lab.train.stages.curriculum import lesson_metrics, next_level
 from robomarl.lab.train.state import Batch, Metrics, Rollout, TrainState, Update
+from robomarl.lab.train.trees import Params
 
 LAST_RATE = 0.1
 """Last learning rate over the first; it falls linearly with the steps."""
@@ -39,7 +38,7 @@ def make_update(config: TrainConfig, env: AgentsEnv) -> Update:
     networks = networks_of(config, env)
     gamma, _ = config.gamma_lambda(env.scenario.period_s)
 
-    def play(actor: Any, state: TrainState) -> tuple[jax.Array, tuple[TrainState, Rollout]]:
+    def play(actor: Params, state: TrainState) -> tuple[jax.Array, tuple[TrainState, Rollout]]:
         own = state._replace(params=state.params | {"actor": actor})
         after, rollout = collect_rollout(config, env, networks, own)
         loss = horizon_loss(networks, state, rollout, gamma)
@@ -89,7 +88,7 @@ def calm_loss(config: TrainConfig, networks: Networks, state: TrainState, rollou
     return config.change_cost * mappo.change_loss(dist, rollout.done.T)
 
 
-def move_actor(config: TrainConfig, state: TrainState, slope: Any) -> TrainState:
+def move_actor(config: TrainConfig, state: TrainState, slope: Params) -> TrainState:
     """Take one step of the actor and set the present learning rate; the actor waits while the critic learns alone."""
     rate = jnp.asarray(fall(config, state.steps, config.learning_rate, LAST_RATE * config.learning_rate))
     after = move(config, state.params["actor"], slope, state.optimizer["actor"], rate)
@@ -107,7 +106,7 @@ def fit_critic(
     key, shuffle = jax.random.split(state.key)
     order = jax.random.permutation(shuffle, config.num_envs).reshape(config.minibatches, -1)
 
-    def error(critic: Any, rows: jax.Array) -> jax.Array:
+    def error(critic: Params, rows: jax.Array) -> jax.Array:
         return optax.losses.huber_loss(networks.value(critic, batch.seen[rows]) - batch.target[rows], delta=5.0).mean()
 
     def step(carry: tuple, rows: jax.Array) -> tuple[tuple, jax.Array]:

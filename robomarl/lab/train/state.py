@@ -6,22 +6,27 @@ state, A action.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
 from brax.envs.base import State
 from brax.training.acme import running_statistics as stats
 
+from robomarl.core.types import Array
+from robomarl.lab.train.trees import Params, PartMoments, Parts
+
 Metrics = dict[str, jax.Array]
+Played = TypeVar("Played")
+"""The rollout that an algorithm learns from."""
 
 
 class TrainState(NamedTuple):
     """State that a run carries from one update to the next; saved whole, so that a resumed run does not differ."""
 
-    params: dict[str, Any]
+    params: Parts
     """`actor` and `critic`."""
-    optimizer: dict[str, Any]
+    optimizer: PartMoments
     """Adam's moments of `actor` and `critic`."""
     learning_rate: jax.Array
     obs_stats: stats.RunningStatisticsState
@@ -45,11 +50,11 @@ class TrainState(NamedTuple):
     """[] bool: the run began from a policy, and leaves the statistics of its input as they are."""
     league: Any = ()
     """Games: the opponents; see `robomarl.lab.train.self_play.league`."""
-    averaged: Any = ()
+    averaged: Params = ()
     """Mean of the actor's parameters over the last updates; empty where the recipe asks for none."""
-    anchor: Any = ()
+    anchor: Params = ()
     """The actor's parameters that the run began from; empty where leaving them costs nothing."""
-    others: tuple[Any, ...] = ()
+    others: "tuple[TrainState, ...]" = ()
     """States of the games that take turns with this one; see `robomarl.lab.train.self_play.multi_scenario`."""
 
 
@@ -58,14 +63,14 @@ Update = Callable[[TrainState], tuple[TrainState, Metrics]]
 
 
 @dataclass(frozen=True)
-class PlayAndLearn:
+class PlayAndLearn(Generic[Played]):
     """An update in parts that can be programs of their own, which a compiler works on side by side."""
 
     starts: Callable[[TrainState], State]
     """[..., B] where episodes begin that others end in the rollout."""
-    play: Callable[[TrainState, State], tuple[TrainState, Any]]
+    play: Callable[[TrainState, State], tuple[TrainState, Played]]
     """The rollout."""
-    learn: Callable[[TrainState, Any], tuple[TrainState, Metrics]]
+    learn: Callable[[TrainState, Played], tuple[TrainState, Metrics]]
     """The gradient steps on it."""
 
     def __call__(self, state: TrainState) -> tuple[TrainState, Metrics]:
@@ -138,11 +143,11 @@ class Batch(NamedTuple):
     """[B, T, N] normalized"""
     target: jax.Array
     """[B, T, N] normalized return"""
-    wanted: Any = ()
+    wanted: Array = ()
     """[B, T, N, A] games: actions of the teacher, in [-1, 1]."""
-    taught: Any = ()
+    taught: Array = ()
     """[B] games: 1 while the teacher's actions are learned, else 0."""
-    begun: Any = ()
+    begun: Array = ()
     """[B, T, N, 2 A] output of the actor from which the run began; empty if leaving it costs nothing."""
 
 
@@ -154,8 +159,8 @@ def count_in(statistics: stats.RunningStatisticsState, batch: jax.Array) -> stat
     vehicle's attitude at first. A standard deviation that is too small turns these values into noise,
     ten times as large as anything else that the network sees.
     """
-    mean: Any = statistics.mean
-    count: Any = statistics.count
+    mean: Array = statistics.mean
+    count: Array = statistics.count
     begun = (count.hi > 0) | (count.lo > 0)
     first = jnp.where(begun, mean, batch.mean(tuple(range(batch.ndim - mean.ndim))))
     return stats.update(statistics.replace(mean=first), batch)  # type: ignore[attr-defined]

@@ -1,12 +1,11 @@
 """`accelerated`: the action of teams that are commanded by an acceleration, as their vehicle's file limits it."""
 
-from typing import Any
-
 from robomarl.core.hardware.vehicle import DifferentialDrive
 from robomarl.core.spec import NOT_COMMANDED, ActionField, ActionSpec
+from robomarl.lab.sim.scenario import Scenario
 
 
-def accelerated(scenario: Any) -> ActionSpec:
+def accelerated(scenario: Scenario) -> ActionSpec:
     """Return the action: acceleration in the world [m/s^2] and yaw rate [rad/s], within the scenario's
     vehicle limits.
 

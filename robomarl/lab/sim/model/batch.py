@@ -1,19 +1,18 @@
 """`ModelSim`: a batch of teams of a `Model`, in NumPy."""
 
-from typing import Any
-
 import numpy as np
 
 from robomarl.core.view import LocalView, Plan
 from robomarl.lab.sim.batch import BatchSim
 from robomarl.lab.sim.model.model import Model
 from robomarl.lab.sim.model.world import TeamWorld
+from robomarl.lab.sim.scenario import Scenario
 
 
 class ModelSim(BatchSim[TeamWorld]):
     """E teams on the engine `fast`."""
 
-    def __init__(self, model: Model, scenario: Any, num_envs: int, seed: int) -> None:
+    def __init__(self, model: Model, scenario: Scenario, num_envs: int, seed: int) -> None:
         """Prepare; nothing moves before `reset`."""
         super().__init__(scenario, num_envs, seed)
         self.model = model

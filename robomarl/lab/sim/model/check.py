@@ -1,15 +1,14 @@
 """How the engines of a `Model` are compared: see `robomarl.lab.sim.check`."""
 
-from typing import Any
-
 import numpy as np
 
+from robomarl.lab.probe import CheckTrial, Probe
 from robomarl.lab.sim.check import drift, held
 from robomarl.lab.sim.model.engines import engines
 from robomarl.lab.sim.model.model import Model
 from robomarl.lab.sim.model.vehicle_keys import felt
 from robomarl.lab.sim.model.world import TeamWorld
-from robomarl.lab.probe import CheckTrial, Probe
+from robomarl.lab.sim.scenario import Scenario
 
 HOLD_S = 0.3
 """Time [s] for which commands are held."""
@@ -19,7 +18,7 @@ def probe_of(model: Model) -> Probe:
     """Places and attitudes, under commands anywhere within the limits."""
 
     def begin(
-        scenario: Any, world: TeamWorld, random: np.random.Generator, seconds: float
+        scenario: Scenario, world: TeamWorld, random: np.random.Generator, seconds: float
     ) -> tuple[TeamWorld, np.ndarray]:
         fields = model.action(scenario).fields
         steps, hold = (max(1, round(s * scenario.rates.policy_hz)) for s in (seconds, HOLD_S))

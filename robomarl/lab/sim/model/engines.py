@@ -1,13 +1,12 @@
 """The engines of a `Model`, by name."""
 
-from typing import Any
-
 from robomarl.core.config import UserError
 from robomarl.lab.sim.model.batch import ModelSim
 from robomarl.lab.sim.model.model import Model
+from robomarl.lab.sim.scenario import Scenario
 
 
-def make_model_sim(model: Model, scenario: Any, sim: str, num_envs: int, seed: int) -> ModelSim:
+def make_model_sim(model: Model, scenario: Scenario, sim: str, num_envs: int, seed: int) -> ModelSim:
     """A batch of teams on the engine of that name.
 
     Raises:

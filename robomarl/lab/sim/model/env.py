@@ -13,6 +13,7 @@ from robomarl.lab.sim.model.model import Model
 from robomarl.lab.sim.model.training_filter import make_filter
 from robomarl.lab.sim.model.world import TeamWorld
 from robomarl.lab.sim.random_bits import seed_words
+from robomarl.lab.sim.scenario import Scenario
 
 
 class ModelEnv(AgentsEnv):
@@ -21,7 +22,7 @@ class ModelEnv(AgentsEnv):
     def __init__(
         self,
         model: Model,
-        scenario: Any,
+        scenario: Scenario,
         sim: str = "fast",
         weights: dict[str, float] | None = None,
         safety: str = "off",

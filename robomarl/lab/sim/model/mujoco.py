@@ -2,7 +2,6 @@
 
 # pyright: reportAttributeAccessIssue=false
 # MuJoCo comes without type stubs for most of its names.
-from typing import Any
 
 import mujoco
 import numpy as np
@@ -12,12 +11,13 @@ from robomarl.lab.sim.engines.rollouts import Rollouts
 from robomarl.lab.sim.model.batch import ModelSim
 from robomarl.lab.sim.model.model import Model
 from robomarl.lab.sim.model.world import TeamWorld
+from robomarl.lab.sim.scenario import Scenario
 
 
 class MujocoSim(ModelSim):
     """E teams; all changes by a decision, except those of places and velocities, are the model's own."""
 
-    def __init__(self, model: Model, scenario: Any, num_envs: int, seed: int) -> None:
+    def __init__(self, model: Model, scenario: Scenario, num_envs: int, seed: int) -> None:
         """Compile the XML."""
         super().__init__(model, scenario, num_envs, seed)
         assert model.mujoco is not None, "see `make_model_sim`"

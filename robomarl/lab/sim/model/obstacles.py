@@ -1,7 +1,9 @@
 """Obstacles in the arena, which never move: the robots' distances to the nearest one."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Protocol
 
+from robomarl.core.filter.model.bodies import Obstacle
 from robomarl.core.filter.model.body_kinds import POINT, Shape
 from robomarl.core.filter.model.motion import Vec3
 from robomarl.core.filter.model.separation import apart
@@ -9,7 +11,25 @@ from robomarl.core.geometry import namespace, norm
 from robomarl.core.types import Array
 
 
-def obstacle_gap(scenario: Any, pos: Vec3) -> Array:
+class HasObstacles(Protocol):
+    """The section `arena` of a scenario."""
+
+    @property
+    def obstacles(self) -> Sequence[Obstacle]:
+        """Obstacles, which never move."""
+        ...
+
+
+class InArena(Protocol):
+    """A scenario with an arena."""
+
+    @property
+    def arena(self) -> HasObstacles:
+        """The arena and what stands in it."""
+        ...
+
+
+def obstacle_gap(scenario: InArena, pos: Vec3) -> Array:
     """[..., N] distance [m] from each centre to the nearest surface, 0 inside a box; infinite without obstacles.
 
     Args:

@@ -1,17 +1,16 @@
 """`point_masses`: robots as weightless points of 1 kg in MuJoCo; the command is their acceleration."""
 
-from typing import Any
-
 import numpy as np
 
 from robomarl.core.types import Array
 from robomarl.lab.sim.model.model import Mujoco
 from robomarl.lab.sim.model.world import TeamWorld
+from robomarl.lab.sim.scenario import Scenario
 
 AXES = ("1 0 0", "0 1 0", "0 0 1")
 
 
-def point_masses(scenario: Any) -> Mujoco:
+def point_masses(scenario: Scenario) -> Mujoco:
     """A body on three slides for each robot; the first three elements of a command are its acceleration, world."""
     robots = range(scenario.count)
     slides = [

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from robomarl.core.config import UserError
 from robomarl.core.domain.registry import command_of, domain_of_task
 from robomarl.core.view import LocalView, Plan
+from robomarl.lab.sim.scenario import Scenario
 
 
 class PassThrough:
@@ -38,7 +39,7 @@ class Guarded(NamedTuple):
 class TrainingFilter:
     """The safety filter in JAX behind the domain's rules against deadlock, as a function to the command alone."""
 
-    def __init__(self, scenario: Any, mode: str) -> None:
+    def __init__(self, scenario: Scenario, mode: str) -> None:
         """Work out the constants."""
         from robomarl.lab.jax_filter.filter import make_jax_filter
         from robomarl.lab.sim.filter_params import safety_params
@@ -65,7 +66,7 @@ class TrainingFilter:
         return Guarded(safety, way), result.command.astype(nominal.dtype)
 
 
-def make_filter(scenario: Any, mode: str) -> Any:
+def make_filter(scenario: Scenario, mode: str) -> Any:
     """The filter of that name in JAX; "off": one that lets everything through.
 
     Raises:

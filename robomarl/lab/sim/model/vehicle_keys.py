@@ -14,9 +14,11 @@ import numpy as np
 import yaml
 
 from robomarl.core.config import UserError
+from robomarl.core.config.parsed import is_table
 from robomarl.core.hardware.vehicle import load_any_vehicle
 from robomarl.core.paths import vehicles_dir
 from robomarl.core.tables import read_yaml
+from robomarl.lab.sim.scenario import Scenario
 
 SECTIONS = ("body", "rotors", "control", "carrier", "drive", "wheels", "traction")
 """Sections of a vehicle file that determine its motion. The remaining sections hold limits and assumptions of the
@@ -28,7 +30,7 @@ ERRORS = (1.05, 0.95)
 """Factors; the second where the file is refused with the first."""
 
 
-def felt(scenario: Any, driven: Callable[[Any], list[Any]]) -> dict[str, bool]:
+def felt(scenario: Scenario, driven: Callable[[Any], list[Any]]) -> dict[str, bool]:
     """Return True, for each plant figure in the scenario's vehicle file by its dotted key, if an engine
     knows it.
 
@@ -36,7 +38,8 @@ def felt(scenario: Any, driven: Callable[[Any], list[Any]]) -> dict[str, bool]:
         scenario: scenario with the vehicle.
         driven: scenario -> items seen on all engines.
     """
-    content, _ = read_yaml(scenario.vehicle, "vehicle", vehicles_dir())
+    read, _ = read_yaml(scenario.vehicle, "vehicle", vehicles_dir())
+    content = read if is_table(read) else {}
     before, found = driven(scenario), {}
     with tempfile.TemporaryDirectory() as folder:
         for key in keys(content):
@@ -54,7 +57,7 @@ def keys(content: dict[str, Any]) -> Iterator[str]:
                 yield f"{section}.{name}"
 
 
-def _with_error(scenario: Any, content: dict[str, Any], key: str, file: Path) -> Any:
+def _with_error(scenario: Scenario, content: dict[str, Any], key: str, file: Path) -> Any:
     """The scenario with an error in its vehicle; None where the file is refused with any."""
     section, name = key.split(".")
     for error in ERRORS:

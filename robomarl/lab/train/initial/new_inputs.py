@@ -22,6 +22,7 @@ from robomarl.core.bundle.bundle import load_bundle
 from robomarl.core.config import UserError
 from robomarl.core.spec import ObservationSpec
 from robomarl.lab.evaluate.resolve import is_run
+from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.train.algorithm import is_game, training_env
 from robomarl.lab.train.config import TrainConfig
 from robomarl.lab.train.initial.first_layers import first_layers
@@ -33,7 +34,7 @@ from robomarl.lab.train.run.run_folder import load_recipe_of, read_weights
 from robomarl.lab.train.state import TrainState, count_in
 
 
-def read_fitting(source: str, config: TrainConfig, env: Any, said: str) -> Mapping[str, np.ndarray]:
+def read_fitting(source: str, config: TrainConfig, env: AgentsEnv, said: str) -> Mapping[str, np.ndarray]:
     """The weights of a run folder or a bundle, which errors call `said`, for this run.
 
     Raises:
@@ -52,7 +53,7 @@ def observation_of(source: str) -> ObservationSpec:
 
 
 def fitted(
-    weights: Mapping[str, np.ndarray], had: ObservationSpec, config: TrainConfig, env: Any, source: str
+    weights: Mapping[str, np.ndarray], had: ObservationSpec, config: TrainConfig, env: AgentsEnv, source: str
 ) -> Mapping[str, np.ndarray]:
     """Return a policy's weights that saw `had`, in the width and with the inputs of a run: an equal
     function of the inputs that both see.
@@ -80,7 +81,7 @@ def fitted(
     return {**weights, **rows}
 
 
-def check_inputs(had: ObservationSpec, config: TrainConfig, env: Any, source: str) -> None:
+def check_inputs(had: ObservationSpec, config: TrainConfig, env: AgentsEnv, source: str) -> None:
     """Raise `UserError` if a policy with inputs `had` can't go on in the run: the run does not show one of its
     inputs, has another number of neighbours as a set, which is no function of fewer, or is a game, in which
     scales can't be measured.
@@ -111,7 +112,7 @@ def by_name(rows: np.ndarray, before: list[str], after: list[str], value: float)
     return found
 
 
-def with_scales(config: TrainConfig, env: Any, state: TrainState) -> TrainState:
+def with_scales(config: TrainConfig, env: AgentsEnv, state: TrainState) -> TrainState:
     """Return the state with mean, deviation and range of every input never seen before, measured over an episode's
     length of decisions by the present policy. Everything else stays unchanged, also the policy: its weights on
     these are zero.
@@ -136,7 +137,7 @@ def with_scales(config: TrainConfig, env: Any, state: TrainState) -> TrainState:
     return state._replace(obs_stats=scaled(state.obs_stats), critic_stats=critic, obs_range=obs_range)
 
 
-def fly(config: TrainConfig, env: Any, state: TrainState) -> tuple[Any, tuple]:
+def fly(config: TrainConfig, env: AgentsEnv, state: TrainState) -> tuple[Any, tuple]:
     """Statistics and range of the observation while the policy flies for an episode's length."""
     networks = networks_of(config, env)
     size = env.observation_size

@@ -3,12 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.engines.compiler import compiled_once
 from robomarl.lab.train.algorithm import init_state
 from robomarl.lab.train.config import TrainConfig
@@ -21,7 +21,7 @@ from robomarl.lab.train.sequences.holding import repeated
 from robomarl.lab.train.state import TrainState
 
 
-def initial_weights(config: TrainConfig, env: Any, options: RunOptions) -> list[Mapping[str, np.ndarray]]:
+def initial_weights(config: TrainConfig, env: AgentsEnv, options: RunOptions) -> list[Mapping[str, np.ndarray]]:
     """Return the weights from which the run of each seed starts, by `--init`; empty without it.
 
     Raises:
@@ -48,7 +48,7 @@ def of_seed(source: str, seed: int) -> str:
 
 def first_state(
     config: TrainConfig,
-    env: Any,
+    env: AgentsEnv,
     options: RunOptions,
     weights: Sequence[Mapping[str, np.ndarray]],
     from_nothing: Callable[[], jax.stages.Traced],
@@ -70,7 +70,7 @@ def first_state(
     return compiled_once(from_nothing().lower())(seed_keys(options))
 
 
-def traced_start(config: TrainConfig, env: Any, options: RunOptions) -> jax.stages.Traced:
+def traced_start(config: TrainConfig, env: AgentsEnv, options: RunOptions) -> jax.stages.Traced:
     """The program that makes the state of all seeds from nothing, of `seed_keys`; `out_info` has shapes and types."""
     start = partial(init_state, config, env)
     return jax.jit(start if options.seeds == 1 else jax.vmap(start)).trace(seed_keys(options))

@@ -7,13 +7,13 @@ from the first gradient step on, because the new outputs are not zero.
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from robomarl.core.spec import ObservationSpec
+from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.train.config import NetworkConfig, TrainConfig
 from robomarl.lab.train.initial.first_layers import CRITIC, actor_layers, actor_root
 from robomarl.lab.train.networks import make_networks
@@ -26,7 +26,7 @@ WIDENED = ("mappo", "ippo", "shac")
 Weights = Mapping[str, np.ndarray]
 
 
-def widened(weights: Weights, had: ObservationSpec, config: TrainConfig, env: Any) -> Weights:
+def widened(weights: Weights, had: ObservationSpec, config: TrainConfig, env: AgentsEnv) -> Weights:
     """Return weights for the network of a run, from those of a policy with a narrower network that sees
     `had`.
 
@@ -56,7 +56,7 @@ def is_wider(network: NetworkConfig, weights: Weights) -> bool:
     return any(weights[name].shape[-1] < width for name, width in widths.items() if name in weights)
 
 
-def untrained(weights: Weights, had: ObservationSpec, config: TrainConfig, env: Any) -> dict[str, np.ndarray]:
+def untrained(weights: Weights, had: ObservationSpec, config: TrainConfig, env: AgentsEnv) -> dict[str, np.ndarray]:
     """Return untrained parameters of the run's network, for the inputs of the policy `had` and of its critic."""
     networks = make_networks(config.network, had, env.action_size, env.scenario.count)
     k_actor, k_critic = jax.random.split(jax.random.key(0))

@@ -14,6 +14,8 @@ from tqdm import tqdm
 
 from robomarl.core.config import UserError
 from robomarl.lab.dataset import Dataset, read_dataset
+from robomarl.lab.sim.agents import AgentsEnv
+from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.train.algorithm import training_env
 from robomarl.lab.train.config import TrainConfig
 from robomarl.lab.train.imitation import blank_state
@@ -31,7 +33,7 @@ CHUNK = 500
 
 
 def learn_offline(
-    config: TrainConfig, scenario: Any, file: Path, out: Path, seed: int = 0, quiet: bool = False
+    config: TrainConfig, scenario: Scenario, file: Path, out: Path, seed: int = 0, quiet: bool = False
 ) -> dict:
     """Learn, and save the actor as a run folder.
 
@@ -70,7 +72,7 @@ def learn_offline(
     }  # fmt: skip
 
 
-def transitions_of(config: TrainConfig, data: Dataset, scenario: Any, env: Any, gamma: float) -> Transitions:
+def transitions_of(config: TrainConfig, data: Dataset, scenario: Scenario, env: AgentsEnv, gamma: float) -> Transitions:
     """Return the transitions, with rewards if the algorithm uses rewards."""
     if config.algorithm == "bc":
         return asked_for(data, env.action)
@@ -87,7 +89,7 @@ def with_seen(state: TrainState, obs: np.ndarray) -> TrainState:
     return state._replace(obs_stats=count_in(state.obs_stats, jnp.asarray(obs)), obs_range=(obs.min(0), obs.max(0)))
 
 
-def tools_of(config: TrainConfig, env: Any, state: TrainState, gamma: float) -> Tools:
+def tools_of(config: TrainConfig, env: AgentsEnv, state: TrainState, gamma: float) -> Tools:
     """Return the constants of all steps."""
     optimizer = optax.chain(optax.clip_by_global_norm(config.max_grad_norm), optax.adam(config.learning_rate))
     hidden = config.network.critic_hidden

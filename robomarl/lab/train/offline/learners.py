@@ -12,17 +12,20 @@ it.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
 import optax
+from brax.training.acme.running_statistics import RunningStatisticsState
 
+from robomarl.core.types import Array
 from robomarl.lab.train.config import OfflineConfig
 from robomarl.lab.train.layers import MLP
 from robomarl.lab.train.networks import Networks
 from robomarl.lab.train.offline.transitions import Transitions
+from robomarl.lab.train.trees import Moments, Params
 
 DELAY = 2
 """td3_bc: number of critic steps for each step of the actor."""
@@ -37,20 +40,20 @@ STILL = 1e-3
 class Critics(NamedTuple):
     """Parameters of the critics; cloning does not train them."""
 
-    q: Any
+    q: Params
     """Parameters of two action values."""
-    slow: Any
+    slow: Params
     """Slow copy of `q`."""
-    v: Any
+    v: Params
     """Parameters of the state's value; iql only."""
 
 
 class Learned(NamedTuple):
     """All that changes from step to step."""
 
-    actor: Any
-    critics: Any
-    moments: Any
+    actor: Params
+    critics: Critics
+    moments: Moments
     """Adam's, of (actor, critics)."""
 
 
@@ -58,7 +61,7 @@ class Tools(NamedTuple):
     """Constants of all steps."""
 
     networks: Networks
-    obs_stats: Any
+    obs_stats: RunningStatisticsState
     config: OfflineConfig
     gamma: float
     optimizer: optax.GradientTransformation
@@ -82,17 +85,17 @@ class TwoValues(nn.Module):
         return jnp.concatenate([MLP((*self.hidden, 1), "relu", 1.0)(both) for _ in range(2)], -1)
 
 
-def q_of(tools: Tools, params: Any, obs: Any, action: Any) -> jax.Array:
+def q_of(tools: Tools, params: Params, obs: Array, action: Array) -> jax.Array:
     """[S, 2] action values."""
     return TwoValues(tools.hidden).apply(params, obs, action)  # type: ignore[return-value]
 
 
-def v_of(tools: Tools, params: Any, obs: Any) -> jax.Array:
+def v_of(tools: Tools, params: Params, obs: Array) -> jax.Array:
     """Return the values [S] of the observations."""
     return MLP((*tools.hidden, 1), "relu", 1.0).apply(params, obs)[:, 0]  # type: ignore[index,return-value]
 
 
-def first(tools: Tools, actor: Any, batch: Transitions, key: jax.Array) -> Learned:
+def first(tools: Tools, actor: Params, batch: Transitions, key: jax.Array) -> Learned:
     """The state before the first step, for inputs shaped as the batch's."""
     k_q, k_v = jax.random.split(key)
     q = TwoValues(tools.hidden).init(k_q, batch.obs[:1], batch.action[:1])
@@ -101,25 +104,29 @@ def first(tools: Tools, actor: Any, batch: Transitions, key: jax.Array) -> Learn
     return Learned(actor, critics, (tools.optimizer.init(actor), tools.optimizer.init((q, v))))
 
 
-def acts(tools: Tools, actor: Any, seen: Any) -> tuple[jax.Array, jax.Array]:
+def acts(tools: Tools, actor: Params, seen: Array) -> tuple[jax.Array, jax.Array]:
     """(action without noise [S, A] in [-1, 1], cost of the deviation []) of normalized observations [S, O]."""
     _, output = tools.networks.act(actor, tools.networks.init_carry(seen.shape[:1]), seen)
     mean, deviation = jnp.split(output, 2, axis=-1)
     return jnp.tanh(mean), STILL * (deviation**2).mean()
 
 
-def clone(tools: Tools, state: Learned, batch: Transitions, step: jax.Array, key: jax.Array) -> tuple[Learned, Any]:
+def clone(
+    tools: Tools, state: Learned, batch: Transitions, step: jax.Array, key: jax.Array
+) -> tuple[Learned, jax.Array]:
     """One step of behaviour cloning."""
     return _improve(tools, state, batch.obs, lambda action: ((action - batch.action) ** 2).mean(), jnp.zeros(()))
 
 
-def td3_bc(tools: Tools, state: Learned, batch: Transitions, step: jax.Array, key: jax.Array) -> tuple[Learned, Any]:
+def td3_bc(
+    tools: Tools, state: Learned, batch: Transitions, step: jax.Array, key: jax.Array
+) -> tuple[Learned, jax.Array]:
     """One step of TD3+BC."""
     blur = jnp.clip(SMOOTH * jax.random.normal(key, batch.action.shape), -MOST, MOST)
     following = jnp.clip(acts(tools, state.actor, batch.after)[0] + blur, -1, 1)
     target = _target(tools, batch, q_of(tools, state.critics.slow, batch.after, following).min(-1))
 
-    def error(parts: Any) -> jax.Array:
+    def error(parts: Params) -> jax.Array:
         return ((q_of(tools, parts[0], batch.obs, batch.action) - target[:, None]) ** 2).mean()
 
     state, lost = _value_step(tools, state, error)
@@ -133,12 +140,12 @@ def td3_bc(tools: Tools, state: Learned, batch: Transitions, step: jax.Array, ke
     return jax.tree.map(lambda new, old: jnp.where(step % DELAY == 0, new, old), better, state), losses
 
 
-def iql(tools: Tools, state: Learned, batch: Transitions, step: jax.Array, key: jax.Array) -> tuple[Learned, Any]:
+def iql(tools: Tools, state: Learned, batch: Transitions, step: jax.Array, key: jax.Array) -> tuple[Learned, jax.Array]:
     """One step of IQL with advantage-weighted regression."""
     believed = q_of(tools, state.critics.slow, batch.obs, batch.action).min(-1)
     target = _target(tools, batch, v_of(tools, state.critics.v, batch.after))
 
-    def error(parts: Any) -> jax.Array:
+    def error(parts: Params) -> jax.Array:
         q, values = parts
         above = believed - v_of(tools, values, batch.obs)
         asymmetric = jnp.where(above > 0, tools.config.expectile, 1 - tools.config.expectile)
@@ -159,11 +166,11 @@ STEPS: dict[str, Step] = {"bc": clone, "td3_bc": td3_bc, "iql": iql}
 """Gradient steps by the name of the algorithm in recipes."""
 
 
-def _target(tools: Tools, batch: Transitions, next_value: Any) -> jax.Array:
+def _target(tools: Tools, batch: Transitions, next_value: Array) -> jax.Array:
     return jax.lax.stop_gradient(batch.reward + tools.gamma * (1 - batch.ended) * next_value)
 
 
-def _value_step(tools: Tools, state: Learned, error: Callable[[Any], jax.Array]) -> tuple[Learned, jax.Array]:
+def _value_step(tools: Tools, state: Learned, error: Callable[[Params], jax.Array]) -> tuple[Learned, jax.Array]:
     """A gradient step of the critics, and their slow copy a little nearer."""
     own = (state.critics.q, state.critics.v)
     lost, gradient = jax.value_and_grad(error)(own)
@@ -174,11 +181,11 @@ def _value_step(tools: Tools, state: Learned, error: Callable[[Any], jax.Array])
 
 
 def _improve(
-    tools: Tools, state: Learned, seen: Any, wanted: Callable[[jax.Array], jax.Array], lost: jax.Array
+    tools: Tools, state: Learned, seen: Array, wanted: Callable[[jax.Array], jax.Array], lost: jax.Array
 ) -> tuple[Learned, jax.Array]:
     """A gradient step of the actor."""
 
-    def loss(actor: Any) -> tuple[jax.Array, jax.Array]:
+    def loss(actor: Params) -> tuple[jax.Array, jax.Array]:
         action, still = acts(tools, actor, seen)
         error = wanted(action)
         return error + still, error

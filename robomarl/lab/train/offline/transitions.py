@@ -8,6 +8,7 @@ from robomarl.core.config import UserError
 from robomarl.core.domain.scenario import needed
 from robomarl.core.spec import ActionSpec, ObservationSpec
 from robomarl.lab.dataset import Dataset
+from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.simulation import simulation_of
 from robomarl.lab.train.offline.team_path import TeamPath
 
@@ -75,7 +76,7 @@ def asked_for(data: Dataset, action: ActionSpec) -> Transitions:
 
 
 def rewarded_transitions(
-    data: Dataset, scenario: Any, action: ActionSpec, weights: dict[str, float], gamma: float
+    data: Dataset, scenario: Scenario, action: ActionSpec, weights: dict[str, float], gamma: float
 ) -> Transitions:
     """Return all pairs of rows in which the second follows the first, with the task's rewards.
 

@@ -26,6 +26,7 @@ from robomarl.lab.train.pqn.choice_networks import ChoiceNetworks, choice_networ
 from robomarl.lab.train.rollout import fall, forget, parts_of_update, restart, rollout_keys
 from robomarl.lab.train.stages.curriculum import lesson_metrics, next_level
 from robomarl.lab.train.state import ChoiceRollout, Metrics, TrainState, Update
+from robomarl.lab.train.trees import Params
 
 RANDOM_SHARE, RANDOM_UNTIL = (1.0, 0.05), 0.5
 """Share of choices at random: at first, and at last from this share of the run on."""
@@ -80,12 +81,14 @@ def random_share(config: TrainConfig, steps: jax.Array) -> jax.Array:
     return fall(config, steps / RANDOM_UNTIL, *RANDOM_SHARE)
 
 
-def values_of(networks: ChoiceNetworks, params: Any, memory: Carry, obs: jax.Array) -> tuple[Carry, jax.Array]:
+def values_of(networks: ChoiceNetworks, params: Params, memory: Carry, obs: jax.Array) -> tuple[Carry, jax.Array]:
     """(memory, normalized obs [..., O]) -> (memory at the next choice, values [..., K])."""
     return networks.actor.apply(params, memory, obs, method="values")  # type: ignore[return-value]
 
 
-def values_along(networks: ChoiceNetworks, params: Any, memory: Carry, obs: jax.Array, ended: jax.Array) -> jax.Array:
+def values_along(
+    networks: ChoiceNetworks, params: Params, memory: Carry, obs: jax.Array, ended: jax.Array
+) -> jax.Array:
     """Values [K, B, N, ...] along a rollout: obs [K, B, N, O] normalized, ended [K, B], the memory before it."""
     done = ended if memory else None
     return networks.actor.apply(params, memory, obs, done, method="values")[1]  # type: ignore[return-value,index]
@@ -177,7 +180,7 @@ def update_epoch(
     order = jax.random.permutation(shuffle, config.num_envs).reshape(config.minibatches, -1)
     rate = fall(config, state.steps, config.learning_rate, LAST_RATE * config.learning_rate)
 
-    def error(actor: Any, rows: ChoiceSamples) -> jax.Array:
+    def error(actor: Params, rows: ChoiceSamples) -> jax.Array:
         along = [jnp.swapaxes(x, 0, 1) for x in (rows.obs, rows.ended, rows.choice, rows.target)]
         obs, ended, choice, target = along
         values = values_along(networks, actor, rows.memory, obs, ended)

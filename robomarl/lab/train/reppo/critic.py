@@ -1,7 +1,5 @@
 """The critic of an action: the value of a robot's command, as a histogram of the return."""
 
-from typing import Any
-
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
@@ -13,6 +11,7 @@ from robomarl.lab.train.layers import normalized_layers
 from robomarl.lab.train.networks import Networks, make_networks
 from robomarl.lab.train.reppo.config import ReppoConfig
 from robomarl.lab.train.reppo.histogram import MARGIN, mean_of
+from robomarl.lab.train.trees import Params
 
 
 class QNetwork(nn.Module):
@@ -34,11 +33,11 @@ class QNetworks(Networks):
 
     critic: QNetwork  # type: ignore[misc]
 
-    def logits(self, params: Any, seen: jax.Array, action: jax.Array) -> jax.Array:
+    def logits(self, params: Params, seen: jax.Array, action: jax.Array) -> jax.Array:
         """Return the logits of `QNetwork`."""
         return self.critic.apply(params, seen, action)  # type: ignore[return-value]
 
-    def action_value(self, params: Any, seen: jax.Array, action: jax.Array, config: ReppoConfig) -> jax.Array:
+    def action_value(self, params: Params, seen: jax.Array, action: jax.Array, config: ReppoConfig) -> jax.Array:
         """(seen [..., P] normalized, action [..., A] in [-1, 1]) -> [...] normalized value of the robot's action."""
         return mean_of(self.logits(params, seen, action), config.support, config.bins)
 

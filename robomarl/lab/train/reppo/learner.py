@@ -33,6 +33,7 @@ from robomarl.lab.train.reppo.targets import soft_returns
 from robomarl.lab.train.rollout import fall, noise_floor, parts_of_update
 from robomarl.lab.train.stages.curriculum import lesson_metrics, next_level
 from robomarl.lab.train.state import Metrics, Rollout, TrainState, Update, count_in
+from robomarl.lab.train.trees import Params
 
 LAST_RATE = 0.1
 """Last learning rate over the first; it falls linearly with the steps."""
@@ -60,7 +61,7 @@ class Played(NamedTuple):
 class Weighing(NamedTuple):
     """Constants of the actor's loss."""
 
-    critic: Any
+    critic: Params
     """Parameters."""
     temperature: jax.Array
     """[] of a nat of entropy, in standard deviations of the returns."""
@@ -177,7 +178,7 @@ def move_critic(
 ) -> tuple[TrainState, jax.Array]:
     """One step of the critic: the cross-entropy of its histograms to the encoded targets."""
 
-    def error(critic: Any) -> jax.Array:
+    def error(critic: Params) -> jax.Array:
         return cross_entropy(networks.logits(critic, batch.seen, batch.action), batch.target).mean()
 
     loss, slope = jax.value_and_grad(error)(state.params["critic"])
@@ -204,7 +205,7 @@ def move_actor(
 
 
 def actor_loss(
-    actor: Any, config: TrainConfig, networks: QNetworks, batch: Played, noise: jax.Array, weighing: Weighing
+    actor: Params, config: TrainConfig, networks: QNetworks, batch: Played, noise: jax.Array, weighing: Weighing
 ) -> tuple[jax.Array, Metrics]:
     """Return minus value and entropy of the policy's own actions if it is near the one that played, else
     the way back (Voelcker et al., ICLR 2026, section 4).
@@ -236,7 +237,7 @@ def actor_loss(
     return loss, {f"loss/{name}": term for name, term in terms.items()}
 
 
-def moved(config: TrainConfig, state: TrainState, part: str, slope: Any, rate: jax.Array | float) -> TrainState:
+def moved(config: TrainConfig, state: TrainState, part: str, slope: Params, rate: jax.Array | float) -> TrainState:
     """The state after a step of Adam of one part."""
     params, moments = move(config, state.params[part], slope, state.optimizer[part], rate)
     return state._replace(params=state.params | {part: params}, optimizer=state.optimizer | {part: moments})

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from robomarl.core.bundle.bundle import Bundle, is_bundle, load_bundle
 from robomarl.core.bundle.provenance import Training
 from robomarl.lab.evaluate.resolve import is_run
 from robomarl.lab.evaluate.sealed_scenario import opened_from_bundle
+from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.train.algorithm import init_state, training_env
 from robomarl.lab.train.policy_search.structured import LawRun, gained_law, is_law, load_law
 from robomarl.lab.train.run.mixture import weights_for
@@ -58,7 +58,7 @@ def _law(source: str, bundle: Bundle, numbers: dict[str, float]) -> LawRun:
     return LawRun(Path(source), scenario, config, *told, gains, seen, ancestry=training.ancestry)
 
 
-def _actor(source: str, scenario: Any, training: Training, weights: Mapping[str, np.ndarray]) -> Run:
+def _actor(source: str, scenario: Scenario, training: Training, weights: Mapping[str, np.ndarray]) -> Run:
     """One actor of a bundle."""
     config = recipe_of(training.recipe, scenario, f"{source}/bundle.json")
     start = partial(init_state, config, training_env(config, scenario))

@@ -19,6 +19,7 @@ from robomarl.core.config import UserError
 from robomarl.core.domain.scenario import needed
 from robomarl.core.spec import ObservationSpec
 from robomarl.lab.sim.filter_params import safety_params
+from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.simulation import simulation_of
 
 PolicyFn = Callable[[tuple, jax.Array], tuple[tuple, jax.Array]]
@@ -117,13 +118,13 @@ def alike(run: TrainedRun) -> tuple:
     return spec, run.env.action.fields, shapes, safety
 
 
-def length_m(scenario: Any) -> float:
+def length_m(scenario: Scenario) -> float:
     """Return the length [m] of the field, from goal to goal; 0 if there are no goals."""
     games = simulation_of(scenario).games
     return games.length_m(scenario) if games else 0.0
 
 
-def half_length(scenario: Any) -> tuple[str, ...]:
+def half_length(scenario: Scenario) -> tuple[str, ...]:
     """Return the elements of the observation that sum to half the length; raise `UserError` if there are no games."""
     return needed(simulation_of(scenario).games, scenario, "pitch", "leave out the experts").half_length
 

@@ -173,7 +173,7 @@ def load_recipe_of(folder: Path) -> tuple[TrainConfig, Any, dict[str, Any]]:
     return config, scenario, read_about(folder / "run.json")
 
 
-def recipe_of(content: Any, scenario: Any, file: str) -> TrainConfig:
+def recipe_of(content: Any, scenario: Scenario, file: str) -> TrainConfig:
     """The recipe that a run folder or a bundle has kept; raises `UserError` where a key or value is wrong."""
     if "scenario" not in content:
         raise UserError(f"{file}: says no scenario, so it is not whole; the run folder is damaged.")

@@ -11,13 +11,13 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Any
 
 import jax
 import numpy as np
 
 from robomarl.core.config import UserError
 from robomarl.lab.on_robots import check_on_robots
+from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.engines.compiler import keep_compiled
 from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.train.algorithm import make_update, may_share, per_update, training_env
@@ -125,7 +125,7 @@ def longer(config: TrainConfig, steps: int | None) -> TrainConfig:
     return replace(config, total_steps=steps, stop_after=None) if steps else config
 
 
-def check_roles(config: TrainConfig, env: Any) -> None:
+def check_roles(config: TrainConfig, env: AgentsEnv) -> None:
     """Raises `UserError` where a robot has a role that there are no parameters for."""
     if config.network.roles == 1:
         return
@@ -140,7 +140,7 @@ class UpdateLoop:
     """Inputs of the loop over the updates."""
 
     config: TrainConfig
-    env: Any
+    env: AgentsEnv
     update: Callable[[], Update]
     """Waits for the compiler."""
     options: RunOptions

@@ -50,7 +50,7 @@ def init_games(config: TrainConfig, env: AgentsEnv, key: jax.Array) -> TrainStat
     check_noise(config.noise, env.action)
     key, k_actor, k_critic, k_env, k_age = jax.random.split(key, 5)
     first = jax.vmap(env.reset)(jax.random.split(k_env, config.num_envs))
-    age = jax.random.randint(k_age, (config.num_envs,), 0, env.scenario.rally_steps)
+    age = jax.random.randint(k_age, (config.num_envs,), 0, leagues.games_of(env).rally_steps(env.scenario))
     rally = first.pipeline_state
     first = first.replace(pipeline_state=rally._replace(world=rally.world._replace(step=age)))  # type: ignore[union-attr]
     networks = make_networks(config.network, env.observation, env.action_size)

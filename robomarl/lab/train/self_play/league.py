@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import jax
 import jax.numpy as jnp
 import numpy as np
+from brax.training.acme.running_statistics import RunningStatisticsState
 
 from robomarl.core.config import UserError
 from robomarl.core.view import LocalView
@@ -24,6 +25,7 @@ from robomarl.lab.simulation import Games, simulation_of
 from robomarl.lab.train.config import SelfPlayConfig, TrainConfig
 from robomarl.lab.train.distribution import squash
 from robomarl.lab.train.networks import Carry, Networks
+from robomarl.lab.train.trees import Params
 
 START_ELO = 1000.0
 ELO_GAIN = 2.0
@@ -35,11 +37,11 @@ KEEP = 0.98
 class ActorSnapshot(NamedTuple):
     """A trained team: actor and statistics of its input; with a leading axis, many teams."""
 
-    params: Any
-    stats: Any
+    params: Params
+    stats: RunningStatisticsState
 
 
-def as_team(params: Any, stats: Any) -> ActorSnapshot:
+def as_team(params: Params, stats: RunningStatisticsState) -> ActorSnapshot:
     """The team of these; some statistics are Python's numbers, which have no leading axis."""
     return ActorSnapshot(params, jax.tree.map(jnp.asarray, stats))
 

@@ -6,15 +6,15 @@ Net2Net, Chen et al., ICLR 2016, widens a network without changing its function)
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
+from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.train.config import TrainConfig
 from robomarl.lab.train.initial.first_layers import ACTOR
 
 
-def repeated(weights: Mapping[str, np.ndarray], config: TrainConfig, env: Any) -> Mapping[str, np.ndarray]:
+def repeated(weights: Mapping[str, np.ndarray], config: TrainConfig, env: AgentsEnv) -> Mapping[str, np.ndarray]:
     """Weights for the outputs of a run; others than those of one action stay as they are, and have to fit.
 
     Args:

@@ -22,6 +22,7 @@ from robomarl.core.bundle.contract import LEFT, PENDING
 from robomarl.core.config import Count
 from robomarl.core.spec import ActionSpec
 from robomarl.lab.sim.agents import AgentsEnv
+from robomarl.lab.sim.scenario import Scenario
 
 Carry = tuple[jax.Array, ...]
 PolicyFn = Callable[[Carry, jax.Array], tuple[Carry, jax.Array]]
@@ -132,7 +133,7 @@ class SequenceEnv(Wrapper):
         """Return the time [s] between two decisions."""
         return self.env.decision_s * self._config.actions
 
-    def reset(self, rng: jax.Array, *scenario: Any) -> State:
+    def reset(self, rng: jax.Array, *scenario: Scenario) -> State:
         """Reset the wrapped environment."""
         return self.env.reset(rng, *scenario)
 
