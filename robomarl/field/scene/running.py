@@ -73,6 +73,11 @@ class RunningStage:
             goal = Goal(place_m.astype(float), np.array([1.0, 0, 0, 0]))
             self._goals[robot if len(self._goals) > 1 else 0].publish(convert.goal_from(goal, now_s(self._node)))
 
+    @property
+    def reaches_robots(self) -> bool:
+        """True if every topic of goals has a subscriber besides this node."""
+        return all(goal.get_subscription_count() > 1 for goal in self._goals)
+
     def _hear(self, name: str, data: bytes) -> None:
         with self._lock:
             self._team.take(name, data)
@@ -88,6 +93,16 @@ def spun_node(name: str = NODE) -> Iterator[Node]:
     check_environment()
     context = Context()
     secured(lambda: rclpy.init(context=context, signal_handler_options=SignalHandlerOptions.NO))
+    try:
+        with spinning(context, name) as node:
+            yield node
+    finally:
+        context.try_shutdown()
+
+
+@contextmanager
+def spinning(context: Context, name: str = NODE) -> Iterator[Node]:
+    """Yield a node of a context that is there, which a thread spins until the block ends."""
     node = secured(lambda: Node(name, context=context, start_parameter_services=False))
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(node)
@@ -104,4 +119,3 @@ def spun_node(name: str = NODE) -> Iterator[Node]:
         executor.shutdown()
         thread.join(2.0)
         node.destroy_node()
-        context.try_shutdown()

@@ -79,7 +79,7 @@ class Controls:
         first, last = self._timeline.span_s
         self._moves_slider = True
         if abs(self._time.max - last) > (1e-6 if self._ends else 1.0) or last > self._time.max:
-            self._time.max = max(last if self._ends else np.ceil(last / 5) * 5 + 5, first + 0.01)
+            self._time.max = max(round(last, 2) if self._ends else np.ceil(last / 5) * 5 + 5, first + 0.01)
         self._time.min = min(first, self._time.max - 0.01)
         self._time.value = float(np.clip(moment.time_s, self._time.min, self._time.max))
         self._moves_slider = False

@@ -6,7 +6,7 @@ import numpy as np
 
 from robomarl.core.hardware.ground import DifferentialDrive, GroundVehicle
 from robomarl.core.hardware.vehicle import AnyVehicle, Quadrotor
-from robomarl.lab.scene.scene import RGB, RobotShape, Primitive
+from robomarl.lab.scene.scene import RGB, Primitive, RobotShape
 
 DARK: RGB = (38, 42, 48)
 TYRE: RGB = (22, 24, 27)

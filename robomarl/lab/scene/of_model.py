@@ -6,7 +6,7 @@ import numpy as np
 
 from robomarl.core.types import Array
 from robomarl.lab.scene.looks import look_of, team_colours
-from robomarl.lab.scene.scene import Scene, SceneMoment, Primitive, Staging, planned
+from robomarl.lab.scene.scene import Primitive, Scene, SceneMoment, Staging, planned
 from robomarl.lab.sim.model.scenario import TeamScenario
 from robomarl.lab.sim.model.world import TeamWorld
 

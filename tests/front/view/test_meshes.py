@@ -10,7 +10,7 @@ from robomarl.core.hardware.vehicle import load_any_vehicle
 from robomarl.front.view.drawn import box_edges, changes, laid, trails
 from robomarl.front.view.meshes import merged, solid
 from robomarl.lab.scene.looks import look_of, team_colours
-from robomarl.lab.scene.scene import SceneMoment, Primitive
+from robomarl.lab.scene.scene import Primitive, SceneMoment
 
 
 def test_a_box_has_its_edges_about_its_place():
