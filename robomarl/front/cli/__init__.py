@@ -12,12 +12,16 @@ import os
 import select
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from robomarl.core.config.parsed import JsonObject
 
 COMMANDS = {
     "demo": "the main job on this machine: train, export, verify, flash, fly through ROS 2, report",
+    "doctor": "check this machine: Python, extras, ROS 2, graphics, clock, disks; each with its fix",
     "list": "scenarios, bundles, vehicles and fleets",
     "train": "train a scenario's policies",
     "runs": "list and compare training runs",
@@ -133,7 +137,7 @@ def run_command(name: str, words: list[str]) -> int:
         return STOPPED
 
 
-def status_of(figures: Mapping[str, Any] | None) -> int:
+def status_of(figures: "JsonObject | None") -> int:
     """Return the exit status of a command that came to its end with these figures.
 
     Args:
@@ -162,7 +166,7 @@ def take_json(words: list[str]) -> tuple[list[str], Path | None]:
     return words, None
 
 
-def write_json(file: Path, figures: Mapping[str, Any] | None) -> None:
+def write_json(file: Path, figures: "JsonObject | None") -> None:
     """Write the figures as one JSON object, null for NaN and infinity; raises `UserError` if that fails."""
     from robomarl.core.config import UserError
 
@@ -172,7 +176,7 @@ def write_json(file: Path, figures: Mapping[str, Any] | None) -> None:
         raise UserError(f"{file}: can't be written ({error.strerror}); name another file.") from None
 
 
-def _as_json(value: Any) -> Any:
+def _as_json(value: Any) -> object:
     """The value of JSON's own kinds, which have no NaN and no infinity."""
     if isinstance(value, dict):
         return {key: _as_json(part) for key, part in value.items()}

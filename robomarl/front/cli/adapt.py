@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from robomarl.core.config import UserError
+from robomarl.core.types import Figures
 from robomarl.front.cli import write_json
 from robomarl.front.cli.adapt_args import Args, change_of, split
 from robomarl.front.cli.adapt_carried import adapt_carried
@@ -17,12 +18,12 @@ LESSONS_OVER = 0.6
 """Share of the steps after which the plant is the identified one; a team that begins there falls at once."""
 
 
-def run(args: Args) -> dict[str, Any]:
+def run(args: Args) -> Figures:
     """Identify, accept, train, judge, export."""
     return adapt(args, read_flights(args.bags, args.scenario, "", args.layout))
 
 
-def adapt(args: Args, flown: RecordedFlights) -> dict[str, Any]:
+def adapt(args: Args, flown: RecordedFlights) -> Figures:
     """Identify, accept, train, judge and export, from flights of any recorder."""
     from robomarl.field.work import field_of
     from robomarl.lab.train.run.bundle_as_run import run_of
@@ -36,7 +37,7 @@ def adapt(args: Args, flown: RecordedFlights) -> dict[str, Any]:
     return figures
 
 
-def adapt_vehicles(args: Args, flown: RecordedFlights, known: Any) -> dict[str, Any]:
+def adapt_vehicles(args: Args, flown: RecordedFlights, known: Any) -> Figures:
     """Adapt a team that carries nothing: its vehicles are identified, and the network `known` trains on."""
     from robomarl.field.identify.identify import figures_of, identify, text_of
     from robomarl.field.identify.residual import learn_residual
@@ -190,7 +191,7 @@ def train(args: Args, way: tuple[Any, str], recordings: tuple[str, ...], used: A
     known, plant = way
     scenario = load_scenario(plant)
     rates = {"learning_rate": args.learning_rate / 3, "top_learning_rate": args.learning_rate}
-    changes: dict[str, Any] = {
+    changes: Figures = {
         "total_steps": args.steps or STEPS,
         "stop_after": None,
         "stay_cost": args.stay_cost,
@@ -198,7 +199,7 @@ def train(args: Args, way: tuple[Any, str], recordings: tuple[str, ...], used: A
     }
     lessons = from_known_to(known.scenario, scenario)
     config = replace(known.config, scenario=plant, curriculum=lessons, **changes)
-    told: dict[str, Any] = {"recordings": recordings, "residual": used}
+    told: Figures = {"recordings": recordings, "residual": used}
     options = RunOptions(args.out / "run", args.seed, minutes=args.minutes, init=(args.bundle,), evaluations=3, **told)
     if train_run(config, scenario, options)[0]["interrupted"]:
         raise KeyboardInterrupt
@@ -216,9 +217,7 @@ def from_known_to(known: Any, plant: Any) -> tuple[Any, ...]:
     )
 
 
-def judge_and_export(
-    args: Args, trained: Path, judges: tuple[str, str]
-) -> tuple[Path | None, dict[str, Any], dict[str, Any]]:
+def judge_and_export(args: Args, trained: Path, judges: tuple[str, str]) -> tuple[Path | None, Figures, Figures]:
     """Both on mujoco behind the filter; the bundle's folder, None where it was not good enough to be one."""
     from robomarl.lab.evaluate.evaluate import evaluate
     from robomarl.lab.evaluate.evaluation import EvalConfig

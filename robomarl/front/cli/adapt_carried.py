@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from robomarl.core.config import UserError
+from robomarl.core.types import Figures
 from robomarl.front.cli.adapt_args import Args, change_of, split
 from robomarl.front.cli.identify import RecordedFlights
 
@@ -21,7 +22,7 @@ NEAR = 0.05
 SHOWN = ("success_rate", "success_ci95", "position_error_m", "position_error_ci95", "attitude_error_rad", "collisions")
 
 
-def adapt_carried(args: Args, flown: RecordedFlights, known: Any) -> dict[str, Any]:
+def adapt_carried(args: Args, flown: RecordedFlights, known: Any) -> Figures:
     """Identify, accept, search on from the law `known`, judge, export; the figures of `adapt.json`."""
     from robomarl.field.work import field_of
     from robomarl.lab.sim.scenario import load_scenario
@@ -54,7 +55,7 @@ def adapt_carried(args: Args, flown: RecordedFlights, known: Any) -> dict[str, A
     return figures
 
 
-def judged(seen: dict[str, Any], chosen: str) -> dict[str, Any]:
+def judged(seen: Figures, chosen: str) -> Figures:
     """Return figures for JSON: results of each team, and by how much its errors [m] are below the bundle's
     in equal episodes.
     """
@@ -140,7 +141,7 @@ def candidates(args: Args, law: Any, plant: tuple[str, Any], recordings: tuple[s
     file, told = plant
     near = min(law.config.search.first_std, NEAR)
     search = replace(law.config.search, start=law.gains._asdict(), first_std=near)
-    changes: dict[str, Any] = {"scenario": file, "search": search, "stop_after": None}
+    changes: Figures = {"scenario": file, "search": search, "stop_after": None}
     config = replace(law.config, **changes, total_steps=args.steps or law.config.total_steps)
     ancestry = ancestors_of((args.bundle,), recordings)
     same, searched = (
@@ -182,7 +183,7 @@ def gained(error_m: np.ndarray, before_m: np.ndarray) -> tuple[float, float, flo
     return (float(gain.mean()), *ends) if ends else (0.0, 0.0, 0.0)  # type: ignore[return-value]
 
 
-def choose(seen: dict[str, Any], least_gain: float) -> str:
+def choose(seen: Figures, least_gain: float) -> str:
     """Each team in turn replaces the one before where it succeeds as often, and errs less beyond chance."""
     chosen = "deployed"
     for name, one in seen.items():

@@ -4,12 +4,13 @@ import importlib
 import sys
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Annotated, Any
+from typing import Annotated
 
 import tyro
 
 from robomarl.core.config import UsageError, UserError
 from robomarl.core.paths import checkout_dir
+from robomarl.core.types import Figures
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Args:
     """Only this case of a benchmark that has several, as in `bench train --case start`; may be given several times."""
 
 
-def run(args: Args) -> dict[str, Any]:
+def run(args: Args) -> Figures:
     """Measure and print a table."""
     benchmarks = _benchmarks()
     unknown = [name for name in args.names if name not in benchmarks.BENCHMARKS]

@@ -1,11 +1,12 @@
 """Compare the engines: same start, same commands, how far apart they drift. Exit status 1 if too far."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import tyro
 
 from robomarl.core.config import Positive, Seed
+from robomarl.core.types import Figures
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Args:
     """Starts, randomization, wind and commands."""
 
 
-def run(args: Args) -> dict[str, Any]:
+def run(args: Args) -> Figures:
     """Compare the engines; print a table."""
     from robomarl.lab.sim.check import CheckConfig, check_engines, table
     from robomarl.lab.sim.scenario import load_scenario

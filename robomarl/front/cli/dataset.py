@@ -1,13 +1,15 @@
 """Put observations and actions of robots into one Parquet file: from recordings, or from flights of the simulator."""
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import tyro
 
 from robomarl.core.config import Count, Seed, UsageError
+from robomarl.core.types import Figures
 from robomarl.front.cli.ends import OutFile
 from robomarl.front.cli.identify import digests
 
@@ -40,7 +42,7 @@ class Args:
     """Engine (with --fly)."""
 
 
-def run(args: Args) -> dict[str, Any]:
+def run(args: Args) -> Figures:
     """Write the file."""
     from tqdm import tqdm
 
@@ -48,12 +50,16 @@ def run(args: Args) -> dict[str, Any]:
         raise UsageError("name recordings, or a bundle with --fly, and not both.")
     digests(args.bags)
     with tqdm(total=100, unit="%", disable=not sys.stderr.isatty(), leave=False) as bar:
-        rows = write(args, lambda share: bar.update(int(100 * share) - bar.n))
+
+        def show(share: float) -> None:
+            bar.update(int(100 * share) - bar.n)
+
+        rows = write(args, show)
     print(f"{args.out}: {rows:,} rows, {args.out.stat().st_size / 1e6:.1f} MB")
     return {"rows": rows, "file": str(args.out), "recordings": [str(bag) for bag in args.bags]}
 
 
-def write(args: Args, progress: Any) -> int:
+def write(args: Args, progress: Callable[[float], None]) -> int:
     """Write the file from recordings or the simulator, and return the number of rows."""
     if args.layout:
         return write_foreign(args)

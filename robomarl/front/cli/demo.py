@@ -3,9 +3,9 @@
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from robomarl.core.config import Seed
+from robomarl.core.types import Figures
 from robomarl.front.cli.ends import OutFolder
 
 
@@ -21,7 +21,7 @@ class Args:
     """Seed of training, evaluation and flights."""
 
 
-def run(args: Args) -> dict[str, Any]:
+def run(args: Args) -> Figures:
     """Run the demo; `ok` says that a flight through ROS 2 arrived and that none had a collision."""
     from robomarl.ros.environment_check.check import check_environment
     from robomarl.ros.io.environment import environment

@@ -10,10 +10,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
+
+from robomarl.core.types import Figures
 
 FLIGHTS, QUICK_FLIGHTS = 10, 3
 EPISODES, QUICK_EPISODES = 200, 50
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from robomarl.front.report.report import TeamMeasurements
+    from robomarl.ros.operator.flight_outcome import FlightFigures
+    from robomarl.ros.operator.flights import FlightsResult
+
 TRAIN_MINUTES = 5.0
 
 
@@ -36,7 +46,7 @@ class StageLog:
 
     total: int
     stages: list[tuple[str, float, str]] = field(default_factory=list)
-    figures: dict[str, Any] = field(default_factory=lambda: {"train_seconds": 0.0})
+    figures: Figures = field(default_factory=lambda: {"train_seconds": 0.0})
 
     @contextmanager
     def stage(self, name: str) -> Iterator[list[str]]:
@@ -50,7 +60,7 @@ class StageLog:
         print(f"      {took:6.1f} s  {'; '.join(note)}", flush=True)
 
 
-def run_demo(options: DemoOptions) -> dict[str, Any]:
+def run_demo(options: DemoOptions) -> Figures:
     """The whole job; returns the figures of `--json`.
 
     Raises:
@@ -117,7 +127,7 @@ def verify(bundle: str, journal: StageLog) -> None:
         note.append(f"differs from training by {found.parity_max:.1e} at most")
 
 
-def evaluate_on(sim: str, bundle: str, options: DemoOptions, journal: StageLog) -> Any:
+def evaluate_on(sim: str, bundle: str, options: DemoOptions, journal: StageLog) -> "TeamMeasurements":
     """Episodes on one engine, behind the filter."""
     from robomarl.core.hardware.fleet import load_fleet
     from robomarl.front.report.report import TeamMeasurements
@@ -155,7 +165,7 @@ def flash(bundle: str, options: DemoOptions, journal: StageLog) -> None:
         note.append(f"{len(reports)} robots")
 
 
-def fly(options: DemoOptions, journal: StageLog) -> Any:
+def fly(options: DemoOptions, journal: StageLog) -> "FlightsResult":
     """Flights through the real ROS 2 nodes against MuJoCo, judged by the true poses."""
     from robomarl.core.hardware.fleet import load_fleet
     from robomarl.ros.operator.flights import fly as fly_fleet
@@ -170,14 +180,14 @@ def fly(options: DemoOptions, journal: StageLog) -> Any:
     return result
 
 
-def _landed(flight: Any) -> str:
+def _landed(flight: "FlightFigures") -> str:
     words = "arrived" if flight.success else flight.reason
     return (
         f"      flight {flight.seed}: {words} after {flight.flight_s:.1f} s, {flight.min_distance_m:.2f} m at closest"
     )
 
 
-def ros_outcome(journal: StageLog, result: Any) -> Any:
+def ros_outcome(journal: StageLog, result: "FlightsResult") -> "TeamMeasurements":
     """The flights' figures, into the journal and as a row of the report."""
     from robomarl.front.report.report import TeamMeasurements
 
@@ -197,7 +207,13 @@ def ros_outcome(journal: StageLog, result: Any) -> Any:
     return TeamMeasurements("ROS 2", len(flights), won, collisions, least, worst["tick_p50_us"], worst["tick_p99_us"])
 
 
-def report(options: DemoOptions, journal: StageLog, run_dir: Path | None, outcomes: list[Any], result: Any) -> None:
+def report(
+    options: DemoOptions,
+    journal: StageLog,
+    run_dir: Path | None,
+    outcomes: "list[TeamMeasurements]",
+    result: "FlightsResult",
+) -> None:
     """Draw the flight and write the page."""
     import numpy as np
 
@@ -238,7 +254,7 @@ def report(options: DemoOptions, journal: StageLog, run_dir: Path | None, outcom
         write_demo_report(data, options.out / "report.html")
 
 
-def judged(flight: Any) -> dict[str, Any]:
+def judged(flight: "FlightFigures") -> Figures:
     """Return the judge's values of a `FlightFigures`, by the heads of the report's table; the remaining
     ones are from the log.
     """
@@ -252,7 +268,7 @@ def judged(flight: Any) -> dict[str, Any]:
     }
 
 
-def messages(result: Any, robots: tuple[str, ...]) -> tuple[Any, Any]:
+def messages(result: "FlightsResult", robots: tuple[str, ...]) -> "tuple[np.ndarray, np.ndarray]":
     """[N, N] messages that each robot (row) should have heard from each other (column), and that it did hear."""
     import numpy as np
 
@@ -266,7 +282,7 @@ def messages(result: Any, robots: tuple[str, ...]) -> tuple[Any, Any]:
     return expected, received
 
 
-def print_table(figures: dict[str, Any], page: Path) -> None:
+def print_table(figures: Figures, page: Path) -> None:
     """The table at the end."""
     rows = [(f"success in {sim}", f"{figures[f'success_{sim}']:.1%}") for sim in ("fast", "mujoco")]
     rows += [

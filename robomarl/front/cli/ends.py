@@ -12,9 +12,12 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Literal, get_args, get_origin, get_type_hints
 
 from robomarl.core.config import UsageError, UserError
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 LEAST_FREE_BYTES = 10_000_000
 """Least free space of a disk; with less it is called full before the work. Most outputs of commands are smaller."""
@@ -34,7 +37,7 @@ OutFolder = Annotated[Path, Written("folder")]
 PlotFile = Annotated[Path, Written("file", (".png", ".svg"))]
 
 
-def check_ends(args: Any, json_file: Path | None = None) -> None:
+def check_ends(args: "DataclassInstance", json_file: Path | None = None) -> None:
     """Look at everything that a command is to write.
 
     Args:
@@ -109,7 +112,7 @@ def check_folder(option: str, folder: Path, named: Path | None = None) -> None:
         raise UserError(f"{option} {named or folder}: {free}; make room, or name another disk.")
 
 
-def _ends(args: Any) -> Iterator[tuple[str, Path, Written]]:
+def _ends(args: "DataclassInstance") -> Iterator[tuple[str, Path, Written]]:
     """Yield options, paths and their annotations."""
     from tyro.conf import Positional
 
@@ -121,14 +124,14 @@ def _ends(args: Any) -> Iterator[tuple[str, Path, Written]]:
             yield option, Path(value), written
 
 
-def _marks(hint: Any) -> Iterator[Written]:
+def _marks(hint: object) -> Iterator[Written]:
     if get_origin(hint) is Annotated:
         yield from (part for part in get_args(hint)[1:] if isinstance(part, Written))
     for part in get_args(hint):
         yield from _marks(part)
 
 
-def _inputs(args: Any) -> list[Path]:
+def _inputs(args: "DataclassInstance") -> list[Path]:
     """Files that are read, as far as options name them by path."""
     hints, found = get_type_hints(type(args), include_extras=True), []
     for field in fields(args):

@@ -1,14 +1,16 @@
 """Fly episodes with runs, bundles or the scripted `baseline`, and count successes, collisions and errors."""
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
 from robomarl.core.config import Count, Seed, UsageError, UserError
+from robomarl.core.types import Figures
 from robomarl.front.cli.ends import OutFile, PlotFile
 
 if TYPE_CHECKING:
+    from robomarl.lab.evaluate.evaluation import EvalConfig, EvalRow, FlownPolicy
     from robomarl.lab.sim.batch import World
     from robomarl.lab.sim.scenario import Scenario
     from robomarl.lab.simulation import Simulation
@@ -50,7 +52,7 @@ class Args:
     """Second team of a game; by default the scenario's opponent."""
 
 
-def run(args: Args) -> dict[str, Any]:
+def run(args: Args) -> Figures:
     """Evaluate every policy as the scenario's domain does; print a table."""
     from robomarl.core.domain.scenario import needed
     from robomarl.front.cli.require import judged, requirements
@@ -109,9 +111,9 @@ def simulation_for_options(args: Args) -> "Simulation[Scenario, World]":
     return simulation_of(resolve_policy(first)[1])
 
 
-def extend(row: Any, args: Args, is_first: bool) -> None:
+def extend(row: "EvalRow", args: Args, is_first: bool) -> None:
     """Add the further results that the options ask for, for policies with episodes that succeed or fail."""
-    if row.flown is None:
+    if row.flown is None or row.policy is None or row.scenario is None or row.config is None:
         return
     if args.held_out:
         row.figures["held_out"] = fly_held_out(row.policy, row.scenario, row.config)
@@ -119,7 +121,7 @@ def extend(row: Any, args: Args, is_first: bool) -> None:
         row.figures["sensitivity"] = plot_sensitivity(args, row.policy, row.scenario)
 
 
-def fly_held_out(policy: Any, scenario: Any, config: Any) -> dict[str, dict[str, Any]]:
+def fly_held_out(policy: "FlownPolicy", scenario: "Scenario", config: "EvalConfig") -> dict[str, Figures]:
     """Figures of every variation that training never sees, by name.
 
     Raises:
@@ -134,7 +136,7 @@ def fly_held_out(policy: Any, scenario: Any, config: Any) -> dict[str, dict[str,
     return {name: evaluate(policy, perturbed(scenario, [name]), quiet).figures for name in scenario.held_out}
 
 
-def print_held_out(row: dict[str, Any]) -> None:
+def print_held_out(row: Figures) -> None:
     """One line for each held-out variation."""
     for name, found in row.get("held_out", {}).items():
         low, high = found["success_ci95"]
@@ -144,7 +146,7 @@ def print_held_out(row: dict[str, Any]) -> None:
         )
 
 
-def plot_sensitivity(args: Args, policy: Any, scenario: Any) -> dict[str, list[dict[str, Any]]]:
+def plot_sensitivity(args: Args, policy: "FlownPolicy", scenario: "Scenario") -> dict[str, list[Figures]]:
     """Fly and draw the sensitivity to every randomized parameter."""
     from robomarl.front.report.plots.sensitivity import write_sensitivity
     from robomarl.lab.evaluate.evaluation import EvalConfig
@@ -162,12 +164,12 @@ def plot_sensitivity(args: Args, policy: Any, scenario: Any) -> dict[str, list[d
     return points
 
 
-def _figures(args: Args, rows: list[dict[str, Any]], successes: list) -> dict[str, Any]:
+def _figures(args: Args, rows: list[Figures], successes: list) -> Figures:
     from robomarl.lab.evaluate.intervals import paired_difference
 
     if len(rows) == 1:
         return rows[0]
-    figures: dict[str, Any] = {"policies": rows}
+    figures: Figures = {"policies": rows}
     if args.paired and successes[0] is not None:
         pairs = zip(args.policies[1:], successes[1:], strict=True)
         figures["paired"] = [

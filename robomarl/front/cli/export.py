@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import tyro
 
 from robomarl.core.config import Count, Natural, Seed, UsageError
+from robomarl.core.types import Figures
 from robomarl.front.cli.ends import OutFolder, check_folder
 
 
@@ -37,7 +38,7 @@ class Args:
     """Seed of these episodes."""
 
 
-def run(args: Args) -> dict[str, Any]:
+def run(args: Args) -> Figures:
     """Export and say where the bundle is."""
     if args.target == "c":
         return run_c(args)
@@ -57,7 +58,7 @@ def run(args: Args) -> dict[str, Any]:
     return {"id": bundle.id, "dir": str(target), "name": bundle.contract.name}
 
 
-def run_c(args: Args) -> dict[str, Any]:
+def run_c(args: Args) -> Figures:
     """Write the C actor of a bundle, and print how large and how fast it is here.
 
     Raises:

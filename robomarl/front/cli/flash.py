@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import tyro
+
+from robomarl.core.types import Figures
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Args:
     """Leave out robots that can't be connected to; they catch up later (`robomarl fleet catch-up`)."""
 
 
-def run(args: Args) -> dict[str, Any]:
+def run(args: Args) -> Figures:
     """Flash, and print the bundle that each robot has now."""
     from robomarl.core.bundle.bundle import load_bundle
     from robomarl.core.domain.registry import onboard_of

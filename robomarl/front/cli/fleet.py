@@ -3,12 +3,21 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
 from robomarl.core.config import Range
+from robomarl.core.types import Figures
 from robomarl.front.cli.up import LAST_DOMAIN
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from robomarl.core.hardware.fleet import Fleet
+    from robomarl.fleet.evidence.record import Deployed, FleetRecord
+    from robomarl.fleet.report import Report, Robots
+    from robomarl.ros.install.systemd_unit import Network
 
 FILTERS = {"c": "filter in C", "numpy": "filter in Python"}
 """Implementation of a robot's safety filter, for people."""
@@ -58,7 +67,7 @@ class Args:
     """check: the operator lifts, turns and moves the robots by hand, in turn, to see which way their frames point."""
 
 
-def run(args: Args) -> dict[str, Any]:
+def run(args: Args) -> Figures:
     """Do the action on every robot, and print the state of each."""
     from robomarl.core.hardware.fleet import load_fleet
     from robomarl.fleet import flash, look
@@ -88,7 +97,7 @@ def run(args: Args) -> dict[str, Any]:
     return report({"verify": look.verify, "prune": look.prune}[args.action](robots))
 
 
-def check(args: Args, fleet: Any) -> dict[str, Any]:
+def check(args: Args, fleet: "Fleet") -> Figures:
     """Listen to the team and judge; one line for each robot and check."""
     from robomarl.ros.environment_check.check import check_environment
 
@@ -105,7 +114,7 @@ def check(args: Args, fleet: Any) -> dict[str, Any]:
     return {"ok": all(row.ok is not False for row in rows), "rows": [row._asdict() for row in rows]}
 
 
-def set_up(args: Args, fleet: Any) -> dict[str, Any]:
+def set_up(args: Args, fleet: "Fleet") -> Figures:
     """Put robomarl on every robot that is not a folder of this machine."""
     from robomarl.front.cli.progress import robot_lines
     from robomarl.ros.install import setup
@@ -118,7 +127,7 @@ def set_up(args: Args, fleet: Any) -> dict[str, Any]:
     return {"ok": all(r.ok for r in found), "robots": [asdict(r) for r in found]}
 
 
-def network_of(args: Args, fleet: Any) -> Any:
+def network_of(args: Args, fleet: "Fleet") -> "Network":
     """Domain and enclaves that robots are set up with; the enclaves are made here, but for a dry run."""
     from robomarl.ros.enclaves.keystore import keystore_of
     from robomarl.ros.enclaves.rights import rights_of
@@ -132,7 +141,7 @@ def network_of(args: Args, fleet: Any) -> Any:
     return Network(args.domain_id or 0, keystore)
 
 
-def catch_up(args: Args, robots: Any, record: Any) -> dict[str, Any]:
+def catch_up(args: Args, robots: "Robots", record: "FleetRecord") -> Figures:
     """Flash the fleet's bundle to the robots that can be reached and have another one."""
     from robomarl.core.config import UserError
     from robomarl.fleet import flash, look
@@ -149,7 +158,7 @@ def catch_up(args: Args, robots: Any, record: Any) -> dict[str, Any]:
     return {"caught_up": [name for name in behind if found[name].ok], **report(list(found.values()), deployed)}
 
 
-def report(reports: Sequence[Any], deployed: Any = None) -> dict[str, Any]:
+def report(reports: "Sequence[Report]", deployed: "Deployed | None" = None) -> Figures:
     """Print one line for each `robomarl.fleet.report.Report`, and return the figures. A team with two
     bundles is not ok.
 
@@ -164,7 +173,7 @@ def report(reports: Sequence[Any], deployed: Any = None) -> dict[str, Any]:
         now, before = (i[:12] if i else "nothing" for i in (r.current, r.previous))
         word = "ABSENT" if r.absent else "ok    " if r.ok else "FAILED"
         line = f"{r.name:<{width}}  {word}  current {now}  previous {before}"
-        late = f"behind, is to have {deployed.id[:12]}  " if r.name in behind else ""
+        late = f"behind, is to have {deployed.id[:12]}  " if deployed and r.name in behind else ""
         print(f"{line}  {late}{facts_of(r)}{r.reason}".rstrip())
     mixed = len({r.current for r in reports if r.ok or r.current}) > 1
     if mixed:
@@ -175,7 +184,7 @@ def report(reports: Sequence[Any], deployed: Any = None) -> dict[str, Any]:
     return {"ok": ok, "mixed": mixed, "behind": behind, "robots": [asdict(r) for r in reports]}
 
 
-def facts_of(r: Any) -> str:
+def facts_of(r: "Report") -> str:
     """Return the facts that status adds to a robot's line: host, age of the current bundle, last check,
     holder, filter.
     """
@@ -194,7 +203,7 @@ def facts_of(r: Any) -> str:
     return "  ".join(filter(None, words)) + "  "
 
 
-def node_of(node: dict[str, Any], current: str) -> str:
+def node_of(node: Figures, current: str) -> str:
     """Describe a robot's policy node."""
     if not node:
         return "no node"
@@ -210,7 +219,7 @@ def duration(seconds: float) -> str:
     return f"{seconds:.0f} s"
 
 
-def journals(reports: Sequence[Any]) -> dict[str, Any]:
+def journals(reports: "Sequence[Report]") -> Figures:
     """Print the robots' journals; the figures."""
     for r in reports:
         for e in r.facts.get("entries", ()):
@@ -220,7 +229,7 @@ def journals(reports: Sequence[Any]) -> dict[str, Any]:
     return {"journals": {r.name: list(r.facts.get("entries", ())) for r in reports}}
 
 
-def collected(reports: Sequence[Any]) -> dict[str, Any]:
+def collected(reports: "Sequence[Report]") -> Figures:
     """Print the results of collecting the robots' journals, and return the figures."""
     for r in reports:
         said = f"{r.facts['lines']} lines, {r.facts['new']} new, in {r.facts['file']}" if r.facts else ""

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from typing import Any
 
 from robomarl.core.config import UserError, to_dict
+from robomarl.core.hardware.fleet import Fleet
 from robomarl.core.types import Figures
 from robomarl.front.cli.up import Args, plan_of, relay
 
 
-def rehearse(fleet: Any, args: Args) -> Figures | None:
+def rehearse(fleet: Fleet, args: Args) -> Figures | None:
     """Fly so often as is said; None: never.
 
     Raises:
@@ -19,7 +20,7 @@ def rehearse(fleet: Any, args: Args) -> Figures | None:
     return fly(fleet, args) if args.flights else None
 
 
-def fly(fleet: Any, args: Args) -> Figures:
+def fly(fleet: Fleet, args: Args) -> Figures:
     """Flights in the simulator, one line for each."""
     from robomarl.ros.operator import flights
 

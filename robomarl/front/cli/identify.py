@@ -9,6 +9,7 @@ from typing import Annotated, Any, NamedTuple
 import tyro
 
 from robomarl.core.config import UsageError, UserError
+from robomarl.core.types import Figures
 from robomarl.front.cli.ends import OutFolder
 
 
@@ -28,7 +29,7 @@ class Args:
     """File that names the robots and topics in recordings of other software (PX4, MAVROS, Crazyswarm2)."""
 
 
-def run(args: Args) -> dict[str, Any]:
+def run(args: Args) -> Figures:
     """Fit, print a table, write the files; `ok` says that every robot was identified."""
     from tqdm import tqdm
 
@@ -65,7 +66,7 @@ def run(args: Args) -> dict[str, Any]:
     }
 
 
-def show_carried(args: Args, flown: "RecordedFlights", found: Any) -> dict[str, Any]:
+def show_carried(args: Args, flown: "RecordedFlights", found: Any) -> Figures:
     """Print the identified payload of a team that carries, and write the scenario."""
     from robomarl.field.identify.carried import write_carried
 

@@ -1,12 +1,20 @@
 """Measure the values of a vehicle file's section `safety`: delay, errors and brakes, from flights on mujoco."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
 from robomarl.core.config import Fraction, NonNegative, Positive, Range
+from robomarl.core.types import Figures
 from robomarl.front.cli.ends import PlotFile
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from robomarl.core.hardware.vehicle import AnyVehicle
+    from robomarl.field.limits.measure import Figures as ConditionFigures
+    from robomarl.field.limits.measure import LimitFigure, MeasureConfig
 
 
 @dataclass(frozen=True)
@@ -33,7 +41,7 @@ class Args:
     """File for a picture of the frontier and of the worst flights."""
 
 
-def run(args: Args) -> dict[str, Any]:
+def run(args: Args) -> Figures:
     """Fly, fit, print the frontier and the figures; `passed` says that the vehicle's file covers the measured
     values.
     """
@@ -63,7 +71,7 @@ def run(args: Args) -> dict[str, Any]:
     return figures(vehicle, config, found, table)
 
 
-def settings(args: Args) -> Any:
+def settings(args: Args) -> "MeasureConfig":
     """Return the configuration that the options ask for."""
     from robomarl.field.limits.measure import MeasureConfig
     from robomarl.lab.plants.excite import ExciteConfig
@@ -79,7 +87,7 @@ def source(name: str) -> str:
     return f"measured on mujoco: robomarl identify-limits {name}, {datetime.date.today().isoformat()}"
 
 
-def frontier_text(config: Any, found: Any) -> str:
+def frontier_text(config: "MeasureConfig", found: "Sequence[ConditionFigures]") -> str:
     """Delay against the error that it needs, for each variation."""
     variations = list(dict.fromkeys(f.condition.variation for f in found))
     lines = ["accel_error_m_s2 that each delay needs, and deceleration held after it:"]
@@ -91,7 +99,7 @@ def frontier_text(config: Any, found: Any) -> str:
     return "\n".join(lines)
 
 
-def figures_text(vehicle: Any, table: Any) -> str:
+def figures_text(vehicle: "AnyVehicle", table: "Sequence[LimitFigure]") -> str:
     """The figures, and whether the file covers them."""
     lines = [f"  {'key':<20}{'measured':>10}{'with margin':>13}{'in the file':>13}  verdict"]
     for row in table:
@@ -100,7 +108,7 @@ def figures_text(vehicle: Any, table: Any) -> str:
     return "\n".join([f"{vehicle.name}.yaml, section safety:", *lines])
 
 
-def bias_text(found: Any) -> str:
+def bias_text(found: "Sequence[ConditionFigures]") -> str:
     """Constant part for each variation, horizontal and vertical, and the worst condition."""
     lines = [f"  {'variation':<16}{'horizontal':>12}{'vertical from':>15}{'to':>8}{'overshoot m/s':>15}"]
     for name in dict.fromkeys(f.condition.variation for f in found):
@@ -112,7 +120,9 @@ def bias_text(found: Any) -> str:
     return "\n".join(["constant part of the acceleration beyond the command:", *lines])
 
 
-def figures(vehicle: Any, config: Any, found: Any, table: Any) -> dict[str, Any]:
+def figures(
+    vehicle: "AnyVehicle", config: "MeasureConfig", found: "Sequence[ConditionFigures]", table: "Sequence[LimitFigure]"
+) -> Figures:
     """For `--json`."""
     frontier = [
         {"delay_s": d, "accel_error_m_s2": max(f.error_m_s2[i] for f in found)} for i, d in enumerate(config.delays_s)

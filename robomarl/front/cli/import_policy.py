@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import tyro
 
+from robomarl.core.types import Figures
 from robomarl.front.cli.ends import OutFolder
 
 
@@ -24,7 +25,7 @@ class Args:
     """Name of the bundle; by default the name of its folder."""
 
 
-def run(args: Args) -> dict[str, Any]:
+def run(args: Args) -> Figures:
     """Import, and print the bundle's folder and its largest difference from the file's own framework."""
     from robomarl.lab.foreign import import_bundle
 

@@ -5,9 +5,14 @@ signed by trusted keys.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
+
+from robomarl.core.types import Figures
+
+if TYPE_CHECKING:
+    from robomarl.fleet.report import Report
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,7 @@ class Args:
     """Folder that relative folders of robots on this machine are below; by default the working directory."""
 
 
-def run(args: Args) -> dict[str, Any]:
+def run(args: Args) -> Figures:
     """Do the action, and print the result."""
     from robomarl.core.config import UsageError
 
@@ -56,7 +61,7 @@ def run(args: Args) -> dict[str, Any]:
     return {"new": new, "list": show, "sign": sign, "trust": trust}.get(args.action, change)(args)
 
 
-def new(args: Args) -> dict[str, Any]:
+def new(args: Args) -> Figures:
     """Make a key pair."""
     from robomarl.fleet.trust.keys import fingerprint, keys_dir, new_key, public_key
 
@@ -68,7 +73,7 @@ def new(args: Args) -> dict[str, Any]:
     return {"name": args.name, "public": public, "fingerprint": print_, "folder": str(keys_dir())}
 
 
-def show(args: Args) -> dict[str, Any]:
+def show(args: Args) -> Figures:
     """Print the keys on this machine; for a fleet, also the keys that each robot trusts."""
     import base64
 
@@ -88,7 +93,7 @@ def show(args: Args) -> dict[str, Any]:
     return {**figures, **ask(args.name, args)}
 
 
-def sign(args: Args) -> dict[str, Any]:
+def sign(args: Args) -> Figures:
     """Write the signature beside a bundle; it joins those over an equal statement."""
     from robomarl.core.bundle.bundle import load_bundle
     from robomarl.core.config import UserError
@@ -113,7 +118,7 @@ def sign(args: Args) -> dict[str, Any]:
     return {"id": bundle.id, "name": args.name, "file": str(file), "signers": signers, "counter": counter}
 
 
-def trust(args: Args) -> dict[str, Any]:
+def trust(args: Args) -> Figures:
     """Let all robots trust a key."""
     from robomarl.fleet.trust.keys import keys_dir, public_key
 
@@ -124,7 +129,7 @@ def trust(args: Args) -> dict[str, Any]:
     return change_all(args, args.target, about, names_fleet=True)
 
 
-def change(args: Args) -> dict[str, Any]:
+def change(args: Args) -> Figures:
     """Revoke a key, set the threshold, or allow unsigned bundles, on all robots of a fleet."""
     from robomarl.core.config import UsageError
 
@@ -135,7 +140,7 @@ def change(args: Args) -> dict[str, Any]:
     return change_all(args, args.name if args.action == "unsigned" else args.target, about)
 
 
-def change_all(args: Args, name: str, about: dict[str, Any], names_fleet: bool = False) -> dict[str, Any]:
+def change_all(args: Args, name: str, about: Figures, names_fleet: bool = False) -> Figures:
     """Change all robots of a fleet, or none; `names_fleet` tells them which fleet they are of."""
     from robomarl.core.hardware.fleet import load_fleet
     from robomarl.fleet.robot import connect_all
@@ -163,7 +168,7 @@ def read_public(file: Path) -> str:
         raise UserError(f"{file}: can't be read; name a key of `robomarl key list`, or a .pub file.") from None
 
 
-def ask(name: str, args: Args) -> dict[str, Any]:
+def ask(name: str, args: Args) -> Figures:
     """Ask every robot of a fleet for the keys that it trusts, and print them."""
     from robomarl.core.hardware.fleet import load_fleet
     from robomarl.fleet.report import each
@@ -172,7 +177,7 @@ def ask(name: str, args: Args) -> dict[str, Any]:
     return told_all(each(connect_all(load_fleet(name), args.root), lambda robot: {"facts": robot.call("trusted")}))
 
 
-def told_all(reports: Sequence[Any]) -> dict[str, Any]:
+def told_all(reports: "Sequence[Report]") -> Figures:
     """Print the keys that each robot trusts, and return the figures."""
     for r in reports:
         word = "ABSENT  " if r.absent else "FAILED  "
@@ -190,7 +195,7 @@ def told_all(reports: Sequence[Any]) -> dict[str, Any]:
     }
 
 
-def told(facts: dict[str, Any]) -> str:
+def told(facts: Figures) -> str:
     """Describe the keys that a robot trusts, for people."""
     if not facts["signed"]:
         return "takes unsigned bundles"

@@ -1,9 +1,9 @@
 """Scenarios, bundles, vehicles and fleets that ship with robomarl."""
 
 from dataclasses import dataclass
-from typing import Any
 
 from robomarl.core.paths import bundles_dir, fleets_dir, scenarios_dir, vehicles_dir
+from robomarl.core.types import Figures
 
 
 @dataclass(frozen=True)
@@ -14,7 +14,7 @@ class Args:
     """Print how near to each other, to walls and to obstacles each vehicle rests; with --json the figures too."""
 
 
-def run(args: Args) -> dict[str, Any]:
+def run(args: Args) -> Figures:
     """Print the names of all files that ship."""
     found = {
         "scenarios": sorted(p.stem for p in scenarios_dir().glob("*.toml")),
@@ -27,7 +27,7 @@ def run(args: Args) -> dict[str, Any]:
     return {**found, "rest": rest_rows(found["vehicles"])} if args.rest else found
 
 
-def rest_rows(vehicles: list[str]) -> list[dict[str, Any]]:
+def rest_rows(vehicles: list[str]) -> list[Figures]:
     """Print the resting distances of vehicles as the table of docs/new_vehicle.md; a row for each, [m]."""
     from robomarl.core.goals.rest import vehicle_margins, vehicle_rest
     from robomarl.core.hardware.vehicle import load_any_vehicle

@@ -5,14 +5,18 @@ import io
 import re
 from collections import Counter
 from dataclasses import fields
-from typing import Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from robomarl.core.config import UsageError, suggest
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 _KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false"}
 
 
-def parse(module: Any, name: str, words: list[str]) -> Any:
+def parse(module: ModuleType, name: str, words: list[str]) -> "DataclassInstance":
     """The command's `Args` from the words of the command line.
 
     Raises:
@@ -83,7 +87,7 @@ def _value(text: str) -> str:
     return text
 
 
-def _check_twice(args: Any, words: list[str]) -> None:
+def _check_twice(args: "DataclassInstance", words: list[str]) -> None:
     """An option that takes one value, and is there twice: the first would be lost without a word."""
     single = {f"--{f.name.replace('_', '-')}" for f in fields(args) if not isinstance(getattr(args, f.name), tuple)}
     said = Counter(word.partition("=")[0].replace("_", "-") for word in words if word.startswith("--"))

@@ -1,13 +1,17 @@
 """The safety campaign: teams with nominal commands that try to make them collide, under delay, noise and loss."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from robomarl.core.config import UsageError
+from robomarl.core.types import Figures
 from robomarl.front.cli.prove_args import Args, setting_of
 from robomarl.front.cli.prove_worst import run_worst
 
+if TYPE_CHECKING:
+    from robomarl.lab.prove.campaign.prove import Trial
 
-def run(args: Args) -> dict[str, Any]:
+
+def run(args: Args) -> Figures:
     """Fly the campaign, and print the results; `passed` says that no robots touched."""
     from tqdm import tqdm
 
@@ -38,7 +42,7 @@ def run(args: Args) -> dict[str, Any]:
     return figures
 
 
-def trial_of(args: Args) -> Any:
+def trial_of(args: Args) -> "Trial":
     """Build the `Trial` (campaign, vehicle, period, filter mode) of the options; raises `UsageError` for wrong ones."""
     from robomarl.lab.prove.campaign.adversary import KINDS
     from robomarl.lab.prove.campaign.conditions import Campaign

@@ -3,12 +3,16 @@
 import dataclasses
 import os
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
 from robomarl.core.config import Count, Fraction, Natural, Positive, Range, Seed, UserError
 from robomarl.front.cli.ends import OutFolder
+
+if TYPE_CHECKING:
+    from robomarl.core.hardware.vehicle import AnyVehicle
+    from robomarl.lab.sim.scenario import Scenario
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,7 @@ class Args:
     """Processes. The figures don't depend on them."""
 
 
-def setting_of(args: Args) -> tuple[Any, int, float]:
+def setting_of(args: Args) -> "tuple[AnyVehicle, int, float]":
     """The vehicle, robots in a team and the period [s] that the options ask for."""
     from robomarl.core.hardware.vehicle import load_any_vehicle
     from robomarl.core.paths import vehicles_dir
@@ -76,7 +80,7 @@ def setting_of(args: Args) -> tuple[Any, int, float]:
     return vehicle, args.count or count, 1 / args.rate_hz if args.rate_hz else period_s
 
 
-def scenario_of(target: str) -> Any:
+def scenario_of(target: str) -> "Scenario":
     """The scenario of that name, or the one that the bundle of that name was trained for."""
     from robomarl.core.bundle.bundle import load_bundle
     from robomarl.lab.evaluate.sealed_scenario import opened_from_bundle

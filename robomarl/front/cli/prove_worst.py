@@ -1,14 +1,13 @@
 """`robomarl prove --worst`: directed errors and a search, until something touches."""
 
-from typing import Any
-
+from robomarl.core.types import Figures
 from robomarl.front.cli.prove_args import Args, scenario_of, setting_of
 
 EPISODES, EPISODES_IN_MUJOCO = 20_000, 24
 SHOWN = ("scale", "episodes", "team_episodes", "contacts", "below", "min_distance_m", "min_scaled_m", "outside_m")
 
 
-def run_worst(args: Args) -> dict[str, Any]:
+def run_worst(args: Args) -> Figures:
     """Attack, print, and return the figures; `passed` says that the robots kept within their declaration."""
     found = _in_mujoco(args) if args.sim == "mujoco" else _point_masses(args)
     passed = found["contact_episodes"] == 0 if args.sim == "mujoco" else holds(found)
@@ -17,7 +16,7 @@ def run_worst(args: Args) -> dict[str, Any]:
     return {"scenario": args.target, **found, "passed": passed}
 
 
-def holds(found: dict[str, Any]) -> bool:
+def holds(found: Figures) -> bool:
     """Return True if no robots touch and none leaves the arena with all bounds as declared, or smaller.
 
     Args:
@@ -28,7 +27,7 @@ def holds(found: dict[str, Any]) -> bool:
     return all(scale is None or scale > least for scale in failed)
 
 
-def _point_masses(args: Args) -> dict[str, Any]:
+def _point_masses(args: Args) -> Figures:
     from tqdm import tqdm
 
     from robomarl.core.config import to_dict
@@ -51,7 +50,7 @@ def _point_masses(args: Args) -> dict[str, Any]:
     return found
 
 
-def _print(found: dict[str, Any]) -> None:
+def _print(found: Figures) -> None:
     print("  " + "".join(f"{name:>16}" for name in SHOWN))
     for row in found["scales"]:
         print("  " + "".join(f"{_text(row[name]):>16}" for name in SHOWN))
@@ -68,7 +67,7 @@ def _text(value: float | None) -> str:
     return "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def _in_mujoco(args: Args) -> dict[str, Any]:
+def _in_mujoco(args: Args) -> Figures:
     from tqdm import tqdm
 
     from robomarl.core.domain.scenario import needed

@@ -3,10 +3,11 @@
 import io
 import os
 import sys
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
-from typing import Any
+from types import ModuleType
 
 CHATTY = "mujoco.mjx.warp"
 """Prints that it lacks modules which are for accelerators, each time that Brax is imported."""
@@ -22,13 +23,15 @@ def quiet_libraries() -> None:
 class QuietImport(MetaPathFinder):
     """Imports `CHATTY`, whenever that is, with its prints held back; errors come through."""
 
-    def find_spec(self, fullname: str, path: Any, target: Any = None) -> ModuleSpec | None:
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
         """Return the spec of the module `CHATTY`; None for all other modules."""
         spec = PathFinder.find_spec(fullname, path, target) if fullname == CHATTY else None
         if spec and spec.loader:
             execute = spec.loader.exec_module
 
-            def execute_quietly(module: Any) -> None:
+            def execute_quietly(module: ModuleType) -> None:
                 with redirect_stdout(io.StringIO()):
                     execute(module)
 

@@ -3,12 +3,15 @@
 import math
 from collections.abc import Iterator
 from dataclasses import fields
-from typing import Annotated, Any, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, get_type_hints
 
 from robomarl.core.config import Range, UsageError
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
-def check_ranges(args: Any) -> None:
+
+def check_ranges(args: "DataclassInstance") -> None:
     """Hold every option of a command to the ranges that its annotation names.
 
     Args:
@@ -27,7 +30,7 @@ def check_ranges(args: Any) -> None:
                     raise UsageError(f"--{name.replace('_', '-')} {value:g} is out of range; it must be {must}.")
 
 
-def _ranges(hint: Any) -> Iterator[Range]:
+def _ranges(hint: object) -> Iterator[Range]:
     parts = get_args(hint)
     if get_origin(hint) is Annotated:
         yield from (part for part in parts[1:] if isinstance(part, Range))

@@ -3,12 +3,17 @@
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
 from robomarl.core.config import UserError
+from robomarl.core.types import Figures
 from robomarl.front.cli.ends import OutFile, check_file
+
+if TYPE_CHECKING:
+    from robomarl.field.replay.replayed import Replayed
+    from robomarl.front.report.page import Section
 
 
 @dataclass(frozen=True)
@@ -25,7 +30,7 @@ class Args:
     """Fly the recording's legs again in MuJoCo, and compare."""
 
 
-def run(args: Args) -> dict[str, Any]:
+def run(args: Args) -> Figures:
     """Replay, print the results, write the page; `passed` says that the bundle decided here as it did there."""
     from tqdm import tqdm
 
@@ -54,7 +59,7 @@ def run(args: Args) -> dict[str, Any]:
     return {**figures, "report": str(page)}
 
 
-def compare(found: Any) -> tuple[dict[str, Any], list[Any]]:
+def compare(found: "Replayed") -> tuple[Figures, "list[Section]"]:
     """Figures and section of the gap to the simulator; a sentence where there is none."""
     from robomarl.field.identify.gap import gap_figures, measure_gap
     from robomarl.front.report.gap_section import gap_section, verdict

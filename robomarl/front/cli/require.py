@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from robomarl.core.config import UsageError
+from robomarl.core.types import Figures
 
 OPERATORS = {">=": operator.ge, "<=": operator.le, "==": operator.eq, ">": operator.gt, "<": operator.lt}
 
@@ -52,7 +53,7 @@ def _read(word: str) -> Requirement:
     return Requirement(match[1], match[2], value)
 
 
-def judged(figures: dict[str, Any], required: Sequence[Requirement]) -> dict[str, Any]:
+def judged(figures: Figures, required: Sequence[Requirement]) -> Figures:
     """Return the figures with `requirements`, a row for each and each policy, and `passed`, True if all are met.
 
     Args:
@@ -71,7 +72,7 @@ def judged(figures: dict[str, Any], required: Sequence[Requirement]) -> dict[str
     return {**figures, "requirements": rows, "passed": all(row["met"] for row in rows)}
 
 
-def _judge(row: Mapping[str, Any], required: Requirement, figures: Mapping[str, Any]) -> dict[str, Any]:
+def _judge(row: Figures, required: Requirement, figures: Figures) -> Figures:
     numbers = dict(_numbers(row))
     if required.figure not in numbers:
         error = UsageError(f"--require {required}: there is no such figure; allowed: {', '.join(numbers)}.")

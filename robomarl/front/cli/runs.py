@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import tyro
 
 from robomarl.core.config import UserError
+from robomarl.core.types import Figures
 from robomarl.front.cli.ends import PlotFile
 
 
@@ -22,7 +23,7 @@ class Args:
     """Horizontal axis of the plot."""
 
 
-def run(args: Args) -> dict[str, Any]:
+def run(args: Args) -> Figures:
     """Print a table of the runs; draw them if asked."""
     from robomarl.front.report.report import compare_runs_plot
 
@@ -52,7 +53,7 @@ def find_runs(places: tuple[Path, ...]) -> list[Path]:
     return found
 
 
-def summary(folder: Path) -> dict[str, Any]:
+def summary(folder: Path) -> Figures:
     """The figures of one run that the table shows."""
     from robomarl.front.report.runs import last, read_run
 

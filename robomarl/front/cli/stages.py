@@ -3,10 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
+
+from robomarl.core.types import Figures
+
+if TYPE_CHECKING:
+    from robomarl.lab.train.run.options import RunOptions
+    from robomarl.lab.train.stages.plan import StagedTraining
 
 
-def train_in_stages(plan: Any, options: Any) -> dict[str, Any]:
+def train_in_stages(plan: "StagedTraining", options: "RunOptions") -> Figures:
     """Train the remaining stages, and make the bundle once all are there."""
     from robomarl.lab.sim.engines.compiler import keep_compiled
     from robomarl.lab.train.algorithm import may_share
@@ -65,7 +71,7 @@ def write_report(out: Path) -> None:
     print(f"report: {out / 'report.html'}")
 
 
-def export_all(plan: Any, options: Any) -> dict[str, str]:
+def export_all(plan: "StagedTraining", options: "RunOptions") -> dict[str, str]:
     """Make the bundle of every seed; the ids by folder."""
     from robomarl.lab.export import export_bundle
     from robomarl.lab.train.stages.plan import BUNDLE

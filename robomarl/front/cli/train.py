@@ -6,14 +6,21 @@ The run folder holds the recipe, the scenario, metrics as CSV and TensorBoard, a
 import math
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
 from robomarl.core.config import MAX_SEED, Count, Natural, NonNegative, Positive, Seed, UsageError
+from robomarl.core.types import Figures
 from robomarl.front.cli.ends import OutFolder, check_folder
 from robomarl.front.cli.stages import print_run, train_in_stages, write_report
 from robomarl.front.cli.train_names import named_run, team_scenario
+
+if TYPE_CHECKING:
+    from robomarl.lab.sim.scenario import Scenario
+    from robomarl.lab.train.config import TrainConfig
+    from robomarl.lab.train.run.options import RunOptions
+    from robomarl.lab.train.stages.plan import StagedTraining
 
 
 @dataclass(frozen=True)
@@ -59,7 +66,7 @@ class Args:
     """
 
 
-def run(args: Args) -> dict[str, Any]:
+def run(args: Args) -> Figures:
     """Train, and say where the run is."""
     args = replace(args, out=named_run(args.scenario, args.out) if args.resume else args.out)
     check(args)
@@ -77,7 +84,7 @@ def run(args: Args) -> dict[str, Any]:
     return imitate(config, options.out, seed, args.quiet) if args.imitate else train(config, scenario, options)
 
 
-def search(config: Any, scenario: Any, out: Path, seed: int, quiet: bool) -> dict[str, Any]:
+def search(config: "TrainConfig", scenario: "Scenario", out: Path, seed: int, quiet: bool) -> Figures:
     """Search the gains of the task's law; a run folder that `eval` and `export` take."""
     from robomarl.lab.sim.engines.compiler import keep_compiled
     from robomarl.lab.train.policy_search.search import SearchOptions, search_run
@@ -88,7 +95,7 @@ def search(config: Any, scenario: Any, out: Path, seed: int, quiet: bool) -> dic
     return found
 
 
-def offline(config: Any, scenario: Any, file: Path | None, options: Any) -> dict[str, Any]:
+def offline(config: "TrainConfig", scenario: "Scenario", file: Path | None, options: "RunOptions") -> Figures:
     """Learn from a data set; a run folder as of training.
 
     Raises:
@@ -109,7 +116,7 @@ def offline(config: Any, scenario: Any, file: Path | None, options: Any) -> dict
     return found
 
 
-def train(config: Any, scenario: Any, options: Any) -> dict[str, Any]:
+def train(config: "TrainConfig", scenario: "Scenario", options: "RunOptions") -> Figures:
     """One run of every seed, and a report page of each."""
     from robomarl.lab.train.run.runner import train_run
 
@@ -122,7 +129,7 @@ def train(config: Any, scenario: Any, options: Any) -> dict[str, Any]:
     return {**about, **rows[0], "runs": runs}
 
 
-def options_of(args: Args, config: Any, seed: int) -> Any:
+def options_of(args: Args, config: "TrainConfig", seed: int) -> "RunOptions":
     """How the run is carried out."""
     from robomarl.lab.train.run.options import RunOptions
 
@@ -134,7 +141,7 @@ def options_of(args: Args, config: Any, seed: int) -> Any:
     return RunOptions(out, seed, args.seeds, resume=args.resume, init=init, quiet=args.quiet, **more)
 
 
-def staged_options(args: Args, plan: Any) -> Any:
+def staged_options(args: Args, plan: "StagedTraining") -> "RunOptions":
     """Return how the stages are carried out; raises `UserError` for options of one run only."""
     if args.steps:
         raise UsageError("--steps is of one run, and the recipe has stages with steps of their own; add --stage NAME.")
@@ -156,7 +163,7 @@ def check(args: Args) -> None:
         raise UsageError("--resume goes on with the stages that are in --out; leave --stage out.")
 
 
-def imitate(config: Any, out: Path, seed: int, quiet: bool) -> dict[str, Any]:
+def imitate(config: "TrainConfig", out: Path, seed: int, quiet: bool) -> Figures:
     """Fit a policy to the task's law; a run folder as of training."""
     from robomarl.lab.sim.scenario import load_scenario
     from robomarl.lab.train.imitation import imitate_run
@@ -166,7 +173,7 @@ def imitate(config: Any, out: Path, seed: int, quiet: bool) -> dict[str, Any]:
     return found
 
 
-def print_profile(config: Any) -> dict[str, Any]:
+def print_profile(config: "TrainConfig") -> Figures:
     """Print and return how long each part of one update takes."""
     from robomarl.lab.sim.scenario import load_scenario
     from robomarl.lab.train.algorithm import training_env
@@ -178,7 +185,7 @@ def print_profile(config: Any) -> dict[str, Any]:
     return {f"{name}_s": value for name, value in parts.items()}
 
 
-def choose_plan(args: Args) -> Any:
+def choose_plan(args: Args) -> "StagedTraining | None":
     """The stages that the options ask for; None where there are none."""
     from robomarl.lab.train.stages.plan import is_staged
     from robomarl.lab.train.stages.read import load_plan
@@ -203,7 +210,7 @@ def scenario_name(args: Args) -> str:
     return team_scenario(args.scenario, args.count) if args.scenario else ""
 
 
-def choose(args: Args, plan: Any = None) -> tuple[Any, Any, int]:
+def choose(args: Args, plan: "StagedTraining | None" = None) -> "tuple[TrainConfig, Scenario, int]":
     """Configuration, scenario and seed of one run; of a run that goes on, those in its folder."""
     from robomarl.lab.sim.scenario import load_scenario
     from robomarl.lab.train.config import TrainConfig, load_recipe

@@ -5,12 +5,17 @@ import sys
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
 from robomarl.core.config import Natural, NonNegative, Range, Seed
+from robomarl.core.types import Figures
 from robomarl.front.cli.ends import OutFolder, Written, check_folder
+
+if TYPE_CHECKING:
+    from robomarl.core.hardware.fleet import Fleet
+    from robomarl.ros.operator.plan_options import PlanOptions
 
 LAST_DOMAIN = 232
 """Largest domain of DDS, which numbers its ports by the domain."""
@@ -104,7 +109,7 @@ class Args:
     """ROS domain; by default one that nothing else on this machine uses."""
 
 
-def run(args: Args) -> dict[str, Any]:
+def run(args: Args) -> Figures:
     """Fly and judge, or stay up."""
     from robomarl.core.config import UsageError
     from robomarl.core.domain.registry import onboard_of
@@ -156,7 +161,7 @@ def recording(args: Args, fleet: str) -> str:
     return folder
 
 
-def plan_of(fleet: Any, args: Args) -> Any:
+def plan_of(fleet: "Fleet", args: Args) -> "PlanOptions":
     """The `PlanOptions` that the options say.
 
     Raises:

@@ -1,9 +1,11 @@
 """Check a bundle as a robot does: hashes, contract, golden sequences; and time it on this machine."""
 
 from dataclasses import asdict, dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import tyro
+
+from robomarl.core.types import Figures
 
 
 @dataclass(frozen=True)
@@ -14,7 +16,7 @@ class Args:
     """Name of a bundle in policies/, or its folder."""
 
 
-def run(args: Args) -> dict[str, Any]:
+def run(args: Args) -> Figures:
     """Print and return the verdict; `ok` decides the exit status."""
     from robomarl.core.bundle.isolated_check import verify_bundle
 

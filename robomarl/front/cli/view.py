@@ -2,11 +2,12 @@
 
 import os
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import tyro
 
 from robomarl.core.config import NonNegative, Range, Seed
+from robomarl.core.types import Figures
 
 Port = Annotated[int, Range(0, 65535)]
 
@@ -40,7 +41,7 @@ class Args:
     """ROS domain of the fleet; by default ROS_DOMAIN_ID."""
 
 
-def run(args: Args) -> dict[str, Any]:
+def run(args: Args) -> Figures:
     """Serve the page, print its address, and return the rate of updates and the share of a core that it took."""
     from robomarl.front.view.page import PageOptions, serve
     from robomarl.front.view.subject import Choice, subject_of

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from robomarl.core.types import Figures
 from robomarl.front.report.page import Html, Section, Tile, empty, facts, grid, page, picture, table
 from robomarl.front.report.plots.measurements import TeamMeasurements, latency, success_intervals
 from robomarl.front.report.runs import RecordedFlight, read_metrics
@@ -40,7 +41,7 @@ class DemoReport:
     stages: tuple[DemoStage, ...] = ()
     outcomes: tuple[TeamMeasurements, ...] = ()
     """Measurements by simulator; the last one is the headline: ROS 2."""
-    hover: Mapping[str, Any] = field(default_factory=dict)
+    hover: Figures = field(default_factory=dict)
     """How the team stays at its goal in MuJoCo: the `hover_` figures of `eval`."""
     run_dir: Path | None = None
     """The training run, for its learning curve."""
@@ -60,7 +61,7 @@ class DemoReport:
     """[N, N] messages that it did hear."""
     video: Path | None = None
     """A GIF or PNG of the flight, below 1 MB."""
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    facts: Figures = field(default_factory=dict)
     """Bundle id, commit, versions, machine: name -> value, nested where it helps."""
 
 

@@ -1,9 +1,10 @@
 """The part of a replay's page that compares the recording with the simulator."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robomarl.core.types import Figures
 from robomarl.field.identify.gap import Gap
 from robomarl.field.identify.legs import ELEMENTS, UNITS
 from robomarl.front.report.page import Section, grid, table
@@ -18,7 +19,7 @@ MOST_WHERE = 12
 """Places that are listed."""
 
 
-def gap_section(gap: Gap, figures: dict[str, Any], robots: tuple[str, ...]) -> Section:
+def gap_section(gap: Gap, figures: Figures, robots: tuple[str, ...]) -> Section:
     """Return the section with trajectories over each other, error growth, and the element that diverges
     first and where.
 
@@ -39,7 +40,7 @@ def gap_section(gap: Gap, figures: dict[str, Any], robots: tuple[str, ...]) -> S
     return Section("Gap to the simulator", drawn + _elements(figures) + _where(figures), lead)
 
 
-def verdict(figures: dict[str, Any]) -> str:
+def verdict(figures: Figures) -> str:
     """Return a sentence on whether the recording diverges from all vehicles that training drew."""
     if not figures["parts_first"]:
         return "No leg parts from what all of these do."
@@ -74,7 +75,7 @@ def _growth(gap: Gap) -> "Figure":
     return figure
 
 
-def _elements(figures: dict[str, Any]) -> str:
+def _elements(figures: Figures) -> str:
     head = ("element", "unit", *(f"error at {t} s" for t in figures["position_error_m"]), "parted", "first")
     rows = []
     for name, unit in zip(ELEMENTS, UNITS, strict=True):
@@ -84,7 +85,7 @@ def _elements(figures: dict[str, Any]) -> str:
     return "<p class=lead>Errors: median, in brackets 90 % of the legs.</p>" + table(head, rows)
 
 
-def _where(figures: dict[str, Any]) -> str:
+def _where(figures: Figures) -> str:
     rows = [
         (w["robot"], w["element"], f"{w['stamp_s']:.2f}", f"{w['after_s']:.2f} s", ", ".join(map(metres, w["pos_m"])))
         for w in figures["where"][:MOST_WHERE]

@@ -4,8 +4,9 @@ import base64
 import html
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
+from robomarl.core.config.parsed import JsonObject
 from robomarl.front.report.plots.style import css_variables
 
 State = Literal["", "good", "warn", "bad"]
@@ -54,7 +55,7 @@ def page(title: str, subtitle: str, verdict: str, tiles: Sequence[Tile], section
     )
 
 
-def text(value: Any) -> str:
+def text(value: object) -> str:
     """Anything as HTML text."""
     return html.escape(str(value))
 
@@ -103,7 +104,7 @@ def grid(figures: Iterable[str], kind: str = "grid") -> str:
     return f'<div class="{kind}">' + "\n".join(figures) + "</div>"
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[Any]], kind: str = "") -> str:
+def table(head: Sequence[str], rows: Iterable[Sequence[object]], kind: str = "") -> str:
     """Return a table; the first column is text, all further ones are figures. `Html` cells are taken as they are."""
     top = "<tr>" + "".join(f'<th scope="col">{text(cell)}</th>' for cell in head) + "</tr>" if any(head) else ""
     body = "".join("<tr>" + "".join(_cell(cell, i) for i, cell in enumerate(row)) + "</tr>\n" for row in rows)
@@ -115,20 +116,20 @@ class Html(str):
     """Text that is HTML already."""
 
 
-def _cell(value: Any, column: int) -> str:
+def _cell(value: object, column: int) -> str:
     if isinstance(value, Html) and value.startswith("<td"):
         return value
     content = value if isinstance(value, Html) else text("–" if value is None else value)
     return f"<td>{content}</td>" if column else f'<th scope="row">{content}</th>'
 
 
-def facts(values: Mapping[str, Any], title: str = "") -> str:
+def facts(values: JsonObject, title: str = "") -> str:
     """Names and values in two columns, nested mappings with dotted names."""
     head = f"<h3>{text(title)}</h3>" if title else ""
     return head + table(("", ""), flatten(values), "facts")
 
 
-def flatten(values: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+def flatten(values: JsonObject, prefix: str = "") -> list[tuple[str, str]]:
     """Nested mappings as (dotted name, text)."""
     rows: list[tuple[str, str]] = []
     for name, value in values.items():
@@ -139,7 +140,7 @@ def flatten(values: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]
     return rows
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     if isinstance(value, (list, tuple)):
         return ", ".join(_plain(v) for v in value) or "–"
     return f"{value:g}" if isinstance(value, float) else str(value)

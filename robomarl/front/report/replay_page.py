@@ -4,10 +4,11 @@ and the flights.
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robomarl.core.types import Figures
 from robomarl.field.replay.figures import ALLOWED, verdict_of
 from robomarl.front.report.page import Section, Tile, grid, page, table
 from robomarl.front.report.plots.style import INK, new_chart, robot_colour
@@ -25,7 +26,7 @@ MOST_ELEMENTS = 12
 """Elements of the observation that are shown."""
 
 
-def write_replay_page(found: "Replayed", figures: dict[str, Any], file: Path, more: Sequence[Section] = ()) -> None:
+def write_replay_page(found: "Replayed", figures: Figures, file: Path, more: Sequence[Section] = ()) -> None:
     """Write the page as one HTML file.
 
     Args:
@@ -53,7 +54,7 @@ def write_replay_page(found: "Replayed", figures: dict[str, Any], file: Path, mo
     file.write_text(page("robomarl replay", subtitle, figures["verdict"], _tiles(figures), sections))
 
 
-def _tiles(figures: dict[str, Any]) -> list[Tile]:
+def _tiles(figures: Figures) -> list[Tile]:
     sizes = {name: figures[f"{name}_diff_max"] for name in ALLOWED if figures[f"{name}s_compared"]}
     most = max(sizes, key=lambda name: sizes[name] / ALLOWED[name], default="")
     size = f"{sizes[most]:.3g}" if most else "–"
@@ -69,7 +70,7 @@ def _tiles(figures: dict[str, Any]) -> list[Tile]:
     ]
 
 
-def _comparison(figures: dict[str, Any]) -> Section:
+def _comparison(figures: Figures) -> Section:
     head = ("robot", "ticks", "compared", "action", "command", "observation", "messages complete", "filter acted")
     rows = [
         (
@@ -122,7 +123,7 @@ def _states(found: "Replayed", start_s: float) -> "Figure":
     return figure
 
 
-def _inputs(figures: dict[str, Any]) -> Section:
+def _inputs(figures: Figures) -> Section:
     head = ("robot", "source", "age p50", "p99", "largest", "received", "lost")
     rows = []
     for name, robot in figures["robots"].items():
@@ -143,7 +144,7 @@ def _microseconds(values: dict[str, float]) -> str:
     return ", ".join(microseconds(value) for value in values.values()) or "–"
 
 
-def _outside(figures: dict[str, Any]) -> str:
+def _outside(figures: Figures) -> str:
     """The elements of the observation that left their ranges of training most often, over all robots."""
     shares: dict[str, list[float]] = {}
     for robot in figures["robots"].values():

@@ -4,11 +4,12 @@ import csv
 import json
 import zipfile
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from robomarl.core.log import FlightLog, load_flight
+from robomarl.core.types import Figures
 
 Metrics = dict[str, np.ndarray]
 """Column of `metrics.csv` -> [rows], NaN where a cell is blank or is no number."""
@@ -19,7 +20,7 @@ class RecordedFlight(NamedTuple):
 
     name: str
     log: FlightLog
-    summary: dict[str, Any] = {}
+    summary: Figures = {}
     """Figures to show beside the computed ones, by the head of their column, in words and with units."""
 
 
@@ -28,14 +29,14 @@ class RecordedRun(NamedTuple):
 
     name: str
     metrics: Metrics
-    config: dict[str, Any]
-    scenario: dict[str, Any]
-    about: dict[str, Any]
+    config: Figures
+    scenario: Figures
+    about: Figures
     """`run.json`: seed, commit, versions."""
     flights: tuple[RecordedFlight, ...]
     unreadable: tuple[str, ...]
     """Names of files that could not be read."""
-    evaluation: dict[str, Any] = {}
+    evaluation: Figures = {}
     """`evaluation.json`: figures of the flights that the report is about."""
 
 
@@ -104,7 +105,7 @@ def thin(array: np.ndarray, most: int = 500) -> np.ndarray:
     return array[np.unique(np.linspace(0, len(array) - 1, most).round().astype(int))]
 
 
-def _json(file: Path, bad: list[str]) -> dict[str, Any]:
+def _json(file: Path, bad: list[str]) -> Figures:
     if not file.is_file():
         return {}
     try:

@@ -1,11 +1,11 @@
 """Parts that both reports share: how a run learned, how a team flew."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
 from robomarl.core.log import FlightLog
+from robomarl.core.types import Figures
 from robomarl.front.report.page import Section, Tile, details, empty, facts, figure, grid, table
 from robomarl.front.report.plots.animation import animated_map
 from robomarl.front.report.plots.flight import (
@@ -51,7 +51,7 @@ def draw(drawn, title: str, caption: str = "", missing: str = "") -> str:
     return figure(to_inline_svg(drawn, title, key), caption, title)
 
 
-def hover_tile(found: Mapping[str, Any]) -> list[Tile]:
+def hover_tile(found: Figures) -> list[Tile]:
     """How calmly and how near its goal a team stays after it has arrived; empty where that was not measured."""
     names = ("hover_accel_std_m_s2", "hover_tilt_rad", "hover_error_m")
     values = [value for name in names if isinstance(value := found.get(name), int | float)]

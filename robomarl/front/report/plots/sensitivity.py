@@ -3,12 +3,14 @@
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from robomarl.core.config import UserError
+from robomarl.core.types import Figures
 from robomarl.front.report.plots.style import COLOURS, INK, MUTED, PAPER, style_axes, to_png, to_svg
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 COLUMNS = 4
@@ -21,7 +23,7 @@ def check_file(file: Path) -> None:
         raise UserError(f"--sensitivity {file}: the name must end in .png or .svg.")
 
 
-def write_sensitivity(points: Mapping[str, Sequence[Mapping[str, Any]]], title: str, file: Path) -> None:
+def write_sensitivity(points: Mapping[str, Sequence[Figures]], title: str, file: Path) -> None:
     """Draw the results of `robomarl.lab.evaluate.sensitivity`, as .png or .svg.
 
     Raises:
@@ -35,7 +37,7 @@ def write_sensitivity(points: Mapping[str, Sequence[Mapping[str, Any]]], title: 
         raise UserError(f"--sensitivity {file}: can't be written ({error.strerror}); name another file.") from None
 
 
-def sensitivity_figure(points: Mapping[str, Sequence[Mapping[str, Any]]], title: str) -> "Figure":
+def sensitivity_figure(points: Mapping[str, Sequence[Figures]], title: str) -> "Figure":
     """One chart a parameter: success rate with its 95 % interval; crosses mark points with collisions."""
     from matplotlib.figure import Figure
 
@@ -55,7 +57,7 @@ def sensitivity_figure(points: Mapping[str, Sequence[Mapping[str, Any]]], title:
     return figure
 
 
-def _draw(axes: Any, name: str, found: Sequence[Mapping[str, Any]]) -> None:
+def _draw(axes: "Axes", name: str, found: Sequence[Figures]) -> None:
     style_axes(axes)
     colour = COLOURS["c0"][0]
     x = [point["value"] for point in found]
