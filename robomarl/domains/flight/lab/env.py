@@ -1,7 +1,5 @@
 """`TeamEnv`: a scenario as a `brax.envs.Env` with a leading robot axis in observation, action and reward."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 
@@ -78,7 +76,9 @@ class TeamEnv(AgentsEnv):
             world = with_plans(self.scenario, world)
         return self.first(world, seed_words(key), jnp.zeros((), bool), self._filter.init((self.num_agents,)))
 
-    def decide(self, episode: EpisodeState, action: jax.Array, draws: jax.Array) -> tuple[FlightWorld, jax.Array, Any]:
+    def decide(
+        self, episode: EpisodeState, action: jax.Array, draws: jax.Array
+    ) -> tuple[FlightWorld, jax.Array, tuple]:
         """Behind the filter, if there is one."""
         safety, command = self._filter(episode.safety, self.views(episode.world), action)
         plan = getattr(safety, "plan", None)

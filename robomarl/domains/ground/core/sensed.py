@@ -4,7 +4,7 @@ An overhead system sends the things on the floor to the whole team in one messag
 numbers. No ROS here.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,7 +36,7 @@ class FloorSensed(NamedTuple):
     """[..., M, 3] place x, y [m], world, and kind, as the task defines it."""
 
 
-def capabilities(team: list[Mapping[str, Any]]) -> np.ndarray:
+def capabilities(team: Sequence[Mapping[str, Any]]) -> np.ndarray:
     """[N, 3] float32: the two numbers of each robot's role, and its rank in it; of `[[team]]` of a scenario file."""
     rows = [(*role["capability"], rank) for role in team for rank in range(role["count"])]
     return np.array(rows, np.float32).reshape(-1, RANKS)

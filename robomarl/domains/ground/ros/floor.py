@@ -6,15 +6,15 @@ first. The scenario in a bundle's contract has the number of things, and the cap
 robot.
 """
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 import numpy as np
 
-from robomarl.core.domain.onboard import LazyImport
+from robomarl.core.domain.onboard import Content, LazyImport
 from robomarl.domains.ground.core.sensed import THINGS, FloorSensed, capabilities
 from robomarl.ros.fieldtask import PLAIN, FieldTask, Seat, Sensor
-from robomarl.ros.io.messages import Message
+from robomarl.ros.io.messages import Message, TeamSnapshot
 from robomarl.ros.topics import NodeGraph, Topic
 
 FLOOR = Topic(
@@ -51,15 +51,16 @@ def rows_from(rows: np.ndarray, stamp_s: float) -> Message:
     return PoseArray(header=header(stamp_s), poses=poses)
 
 
-def field_task(content: Mapping[str, Any], seat: Seat) -> FieldTask:
+def field_task(content: Content, seat: Seat) -> FieldTask:
     """Return the field task of one robot; `PLAIN` if robots receive nothing about the floor."""
-    if content["task"] not in THINGS:
+    task = str(content["task"])
+    if task not in THINGS:
         return PLAIN
-    count, index = THINGS[content["task"]], seat.index
-    able = capabilities(content["team"])[index]
+    count, index = THINGS[task], seat.index
+    able = capabilities(cast("Sequence[Mapping[str, Any]]", content["team"]))[index]
     nothing = np.zeros((count + seat.size, 3))
 
-    def sensed(values: Mapping[str, Any], snapshot: Any) -> FloorSensed:
+    def sensed(values: Mapping[str, np.ndarray | None], snapshot: TeamSnapshot) -> FloorSensed:
         told = values.get(FLOOR.name)
         rows = nothing if told is None or len(told) != len(nothing) else told
         return FloorSensed(able, rows[count + index, 2], rows[:count])

@@ -6,7 +6,7 @@ Array-generic; leading axes [...] are robots.
 
 import math
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 from robomarl.core.filter.memory import LARGE
 from robomarl.core.filter.model.bodies import Strangers as Assumed
@@ -53,7 +53,7 @@ def recall(
     limits = params.strangers
     if limits is None:
         return view, ()
-    sensed: Any = view.sensed
+    sensed = cast(SoccerSensed, view.sensed)
     now = Strangers(*(getattr(sensed, f"strangers_{name}") for name in Strangers._fields))
     xp = namespace(now.pos_m)
     known = now._replace(mask=now.mask & ~(now.age_s > limits.max_age_s))  # so put that what is no number remains

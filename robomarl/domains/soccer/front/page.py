@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from robomarl.domains.soccer.core.log import load_match
 from robomarl.domains.soccer.front.plots import animated_match, ball_path, heat_map, score_line
@@ -11,7 +10,7 @@ from robomarl.front.report.page import Section, Tile, facts, figure, grid, page,
 from robomarl.front.report.sections import draw
 
 
-def write_match_report(result: MatchResult, file: Path, about: Mapping[str, Any]) -> None:
+def write_match_report(result: MatchResult, file: Path, about: Mapping[str, str]) -> None:
     """Write the page of one match.
 
     Args:

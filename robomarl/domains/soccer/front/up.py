@@ -1,14 +1,15 @@
 """`up` of a game: one match, its report, one line."""
 
 from dataclasses import replace
-from typing import Any
 
 from robomarl.core.config import UserError
+from robomarl.core.hardware.fleet import Fleet
+from robomarl.core.types import Figures
 from robomarl.front.cli.flights import reported
 from robomarl.front.cli.up import Args, plan_of, relay
 
 
-def rehearse(fleet: Any, args: Args) -> dict[str, Any] | None:
+def rehearse(fleet: Fleet, args: Args) -> Figures | None:
     """Play a match; None: it is left to the operator.
 
     Raises:

@@ -8,7 +8,6 @@ robot's round side, anywhere but squarely, and goes on in another direction.
 """
 
 import dataclasses
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from robomarl.core.types import Figures
 from robomarl.domains.soccer.lab.batch import SIMS
 from robomarl.domains.soccer.lab.game import SoccerWorld
 from robomarl.domains.soccer.lab.physics.ball import Ball
+from robomarl.domains.soccer.lab.physics.omni_drive import OmniRobots
 from robomarl.domains.soccer.lab.placement import facing
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.lab.probe import CheckTrial, Probe, Seen
@@ -134,7 +134,7 @@ def compare(scenario: SoccerScenario, first: tuple[Seen, ...], second: tuple[See
     }
 
 
-def _apart(first: Any, second: Any, names: tuple[str, str]) -> float:
+def _apart(first: OmniRobots | Ball, second: OmniRobots | Ball, names: tuple[str, str]) -> float:
     x, y = (getattr(first, n) - getattr(second, n) for n in names)
     return float(np.hypot(x, y).max())
 

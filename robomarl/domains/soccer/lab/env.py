@@ -1,7 +1,5 @@
 """`SoccerEnv`: a game as a `brax.envs.Env`; its agents are all robots on the field, ours first."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 
@@ -70,7 +68,9 @@ class SoccerEnv(AgentsEnv):
         idle = starts_alone(draws, self.starts) & (jnp.arange(self.num_agents) > 0)
         return self.first(game, seed_words(key), idle, safety)
 
-    def decide(self, episode: EpisodeState, action: jax.Array, draws: jax.Array) -> tuple[SoccerWorld, jax.Array, Any]:
+    def decide(
+        self, episode: EpisodeState, action: jax.Array, draws: jax.Array
+    ) -> tuple[SoccerWorld, jax.Array, tuple]:
         """Ours behind their filters, if there are any; idle robots, [M] bool of `own`, stand still all the time."""
         safety, action, plan = self._guard(episode, action)
         action = jnp.where(episode.own[:, None], 0.0, action)
@@ -86,7 +86,7 @@ class SoccerEnv(AgentsEnv):
         timeout = ~ended & (world.step >= self.scenario.rally_steps)
         return StepOutcome(episode.own, ended, timeout, scored > 0, scored < 0)
 
-    def _guard(self, episode: EpisodeState, action: jax.Array) -> tuple[Any, jax.Array, Plan | None]:
+    def _guard(self, episode: EpisodeState, action: jax.Array) -> tuple[tuple, jax.Array, Plan | None]:
         """Return the commands of both teams after our robots' filters, and the plans that all commit to."""
         if self._filter is None:
             return (), action, None

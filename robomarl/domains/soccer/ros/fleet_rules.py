@@ -1,7 +1,5 @@
 """Additions of a game to the fleet plan: two teams, and a referee. No ROS here."""
 
-from typing import Any
-
 from robomarl.core.config import UserError
 from robomarl.core.config.parsed import number_in
 from robomarl.core.domain.onboard import Content, Node
@@ -28,7 +26,7 @@ def check_fleet(fleet: Fleet, content: Content) -> None:
     check_roles({"name": fleet.scenario, **content})
 
 
-def seat(content: Content) -> dict[str, Any]:
+def seat(content: Content) -> dict[str, object]:
     """A policy node's parameters that say where it plays."""
     return {"pitch_m": _pitch_m(content)}
 

@@ -1,12 +1,11 @@
 """`MatchResult`: results of a match, from the simulator's true log and the messages of referee and robots. No ROS."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from robomarl.core.types import Figures
 from robomarl.domains.soccer.core.log import MatchLog, load_match
 from robomarl.domains.soccer.ros.referee import Phase, Said
 from robomarl.ros.operator.flight_outcome import RehearsalResult, Ticks, figures_of, states_of
@@ -54,7 +53,7 @@ class MatchResult(RehearsalResult):
         )
 
 
-def match_result(score: Mapping[str, Any], said: Said, ticks: Ticks) -> MatchResult:
+def match_result(score: Figures, said: Said, ticks: Ticks) -> MatchResult:
     """Compute the figures of one match.
 
     Args:

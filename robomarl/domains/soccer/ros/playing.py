@@ -5,13 +5,13 @@ estimate of its pose when the picture was taken, as in simulation. The scenario 
 contract has the numbers.
 """
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from robomarl.core.config import UserError
-from robomarl.core.domain.onboard import LazyImport
+from robomarl.core.config.parsed import is_list, number_in
+from robomarl.core.domain.onboard import Content, LazyImport
 from robomarl.core.geometry import rotate
 from robomarl.core.view import Goal
 from robomarl.domains.soccer.core.features import ROLES, Picture, SoccerSensed, sensed_of
@@ -51,7 +51,7 @@ class Sighting(NamedTuple):
 class Playing:
     """One player's senses."""
 
-    def __init__(self, content: Mapping[str, Any], index: int, size: int, length_m: float = 0.0) -> None:
+    def __init__(self, content: Content, index: int, size: int, length_m: float = 0.0) -> None:
         """Read the scenario.
 
         Args:
@@ -64,14 +64,14 @@ class Playing:
             UserError: a team can't play with these roles.
         """
         check_roles(content)
-        roles = content["roles"]
+        roles = _roles(content)
         self.role = np.int32(ROLES.index(roles[min(index, len(roles) - 1)]))
         """Index of its role; robots beyond the scenario's have the last one."""
-        self.goal = Goal(np.array([(length_m or content["field"]["length_m"]) / 2, 0.0, 0.0]), UPRIGHT)
+        self.goal = Goal(np.array([(length_m or number_in(content, "field", "length_m")) / 2, 0.0, 0.0]), UPRIGHT)
         """The middle of the goal that it attacks, in its team's field frame."""
-        period_s = 1 / content["rates"]["policy_hz"]
-        self.max_age_s = content["eyes"]["latency_s"] + PICTURES * period_s
-        self._told_for_s = content["radio"]["max_age_s"]
+        period_s = 1 / number_in(content, "rates", "policy_hz")
+        self.max_age_s = number_in(content, "eyes", "latency_s") + PICTURES * period_s
+        self._told_for_s = number_in(content, "radio", "max_age_s")
         self._rows = {kind_of(row): row for row in range(1 + size)}
 
     def sensed(self, sighting: Sighting | None, charged_s: float | None, snapshot: TeamSnapshot) -> SoccerSensed:
@@ -135,20 +135,28 @@ def kind_of(row: int) -> str:
     return f"{OPPONENT}{row - 1}" if row else BALL
 
 
-def check_roles(content: Mapping[str, Any]) -> None:
+def check_roles(content: Content) -> None:
     """Check that a team may line up with these roles.
 
     Raises:
         UserError: there are two goalkeepers, or a role that does not exist.
     """
-    name, roles = f"scenario {content.get('name', '')}", list(content["roles"])
+    name, roles = f"scenario {content.get('name', '')}", _roles(content)
     if unknown := set(roles) - set(ROLES):
         raise UserError(f"{name}: {min(unknown)!r} in roles is not a role; allowed: {', '.join(ROLES)}.")
     if (keepers := roles.count("keeper")) > 1:
         raise UserError(f"{name}: roles names {keepers} keepers; a team may have one, make the others supporter.")
 
 
-def field_task(content: Mapping[str, Any], seat: Seat) -> FieldTask:
+def _roles(content: Content) -> list[str]:
+    """Return the roles of a team; raises `TypeError` if the scenario has something else there."""
+    roles = content["roles"]
+    if not is_list(roles):
+        raise TypeError("roles is no list")
+    return [str(role) for role in roles]
+
+
+def field_task(content: Content, seat: Seat) -> FieldTask:
     """A player; see `Playing`."""
     playing = Playing(content, seat.index, seat.size, seat.pitch_m[0])
     messages = "robomarl.domains.soccer.ros.messages"

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from robomarl.core.log import load_flight
 from robomarl.domains.flight.front.payload.plots import Marks, load_paths, place_against_goal, pose_errors, tensions
@@ -14,7 +13,7 @@ from robomarl.front.report.sections import draw, robot_names
 from robomarl.front.report.units import metres
 
 
-def write_load_report(result: MissionResult, file: Path, about: Mapping[str, Any]) -> None:
+def write_load_report(result: MissionResult, file: Path, about: Mapping[str, str]) -> None:
     """Write the page of one mission.
 
     Args:

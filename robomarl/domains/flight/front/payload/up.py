@@ -1,14 +1,14 @@
 """`up` of a team that carries: one mission, its report, one line; or flights, as of any flying team."""
 
-from typing import Any
-
 from robomarl.core.config import UserError
+from robomarl.core.hardware.fleet import Fleet
+from robomarl.core.types import Figures
 from robomarl.front.cli.flights import rehearse as fly
 from robomarl.front.cli.flights import reported
 from robomarl.front.cli.up import Args, plan_of, relay
 
 
-def rehearse(fleet: Any, args: Args) -> dict[str, Any] | None:
+def rehearse(fleet: Fleet, args: Args) -> Figures | None:
     """Fly the mission, or so often as is said; None: neither."""
     if not args.mission:
         return fly(fleet, args)
@@ -20,7 +20,7 @@ def rehearse(fleet: Any, args: Args) -> dict[str, Any] | None:
     return reported(result, args, write_load_report, "load_report.html", {"fleet": fleet.name, "mission": args.mission})
 
 
-def check_mission(fleet: Any, mission: str) -> None:
+def check_mission(fleet: Fleet, mission: str) -> None:
     """Check that a mission's set-points are inside the arena of the fleet's scenario.
 
     Raises:

@@ -3,7 +3,7 @@ Array-generic.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TypeVar
 
 from robomarl.core.geometry import namespace
 from robomarl.core.types import Array
@@ -14,13 +14,16 @@ from robomarl.domains.soccer.lab.placement import sides
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.lab.sim.engines.delay import command_in_force
 
+T = TypeVar("T", bound=tuple)
+"""A table: a NamedTuple of arrays."""
 
-def unstack(table: Any) -> list[Any]:
+
+def unstack(table: T) -> list[T]:
     """A NamedTuple of arrays [..., M] as M NamedTuples of arrays [...]."""
     return [type(table)(*(part[..., i] for part in table)) for i in range(table[0].shape[-1])]
 
 
-def stack(rows: Sequence[Any]) -> Any:
+def stack(rows: Sequence[T]) -> T:
     """The inverse of `unstack`."""
     return type(rows[0])(*(namespace(*parts).stack(parts, -1) for parts in zip(*rows, strict=True)))
 
@@ -38,7 +41,7 @@ def world_command(scenario: SoccerScenario, game: SoccerWorld, index: Array) -> 
     return side * ax, side * ay, turn, speed * game.hidden.kick_scale
 
 
-def cast(table: Any, game: SoccerWorld) -> Any:
+def cast(table: T, game: SoccerWorld) -> T:
     """Numbers in the precision of the game."""
     dtype = game.ball.x.dtype
     return type(table)(*(part if part.dtype == bool else part.astype(dtype) for part in table))

@@ -5,12 +5,12 @@ import math
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from robomarl.core.bundle.pilot import PilotCarry
 from robomarl.core.config import UserError
+from robomarl.core.types import Figures
 from robomarl.core.view import LocalView, Plan
 from robomarl.domains.soccer.lab.batch import make_soccer
 from robomarl.domains.soccer.lab.controllers import SCRIPTS
@@ -29,6 +29,7 @@ from robomarl.domains.soccer.lab.evaluation.picture import draw_match
 from robomarl.domains.soccer.lab.scenario import SoccerScenario, check_roles
 from robomarl.domains.soccer.lab.sections import Sees
 from robomarl.lab.evaluate.episodes import EpisodeRunner, EpisodeScore, Step, batch_size
+from robomarl.lab.evaluate.evaluation import FlownPolicy
 from robomarl.lab.evaluate.intervals import wilson
 from robomarl.lab.evaluate.pilots import make_pilot
 from robomarl.lab.evaluate.resolve import is_controller, resolve_policy
@@ -69,7 +70,7 @@ class GameConfig:
             raise UserError(f"--episodes {self.episodes} must be at least 1.")
 
 
-def evaluate_game(name: str, scenario_name: str | None, config: GameConfig) -> dict[str, Any]:
+def evaluate_game(name: str, scenario_name: str | None, config: GameConfig) -> Figures:
     """Play matches and set pieces.
 
     Args:
@@ -147,7 +148,7 @@ def as_trained(scenario: SoccerScenario, ours: Player, theirs: Player) -> Soccer
 class TrainedTeam:
     """A policy behind its filter, with the interface of a player."""
 
-    def __init__(self, policy: Any, scenario: SoccerScenario, mode: str, sees: Sees = "eyes") -> None:
+    def __init__(self, policy: FlownPolicy, scenario: SoccerScenario, mode: str, sees: Sees = "eyes") -> None:
         """Combine the policy with its filter; `sees` is the vision that the policy was trained with.
 
         Raises:
@@ -205,7 +206,7 @@ def _matches(
     return runner.run(config.episodes, "matches"), track(scenario, runner.rows) if runner.rows else None
 
 
-def _set_pieces(scenario: SoccerScenario, ours: Player, config: GameConfig) -> dict[str, Any]:
+def _set_pieces(scenario: SoccerScenario, ours: Player, config: GameConfig) -> Figures:
     size = min(config.episodes, 2 * MatchScore.side_by_side)
     sim = make_soccer(scenario, config.sim, size, config.seed)
     scored, kicked = play_set_pieces(sim, ours, config.seed, min(SET_PIECE_S, scenario.time_limit_s))
@@ -218,7 +219,7 @@ def _set_pieces(scenario: SoccerScenario, ours: Player, config: GameConfig) -> d
     }
 
 
-def figures(tally: MatchTally) -> dict[str, Any]:
+def figures(tally: MatchTally) -> Figures:
     """The JSON fields of E matches; a draw is half a win; without goals the share is null."""
     ours, theirs = tally.goals_for, tally.goals_against
     total = float((ours + theirs).sum())

@@ -18,22 +18,26 @@ STANDING_M_S = 0.1
 """Speed [m/s] of a robot's own part of an impact below which it stood, and its opponent in the impact caused it."""
 
 
+Carry = Any
+"""Memory of a player: of a script, or of a policy and its filter."""
+
+
 class Player(Protocol):
     """Controller of a team: a script, or a policy behind its observation and its filter."""
 
     name: str
 
-    def plan(self, carry: Any) -> Plan | None:
+    def plan(self, carry: Carry) -> Plan | None:
         """Return the plans [..., 3] each that its filters committed to at the decision that left this memory; None:
         it has none.
         """
         ...
 
-    def init(self, view: LocalView) -> Any:
+    def init(self, view: LocalView) -> Carry:
         """Memory before the first decision, for the leading axes of the view."""
         ...
 
-    def __call__(self, carry: Any, view: LocalView) -> tuple[Any, Array]:
+    def __call__(self, carry: Carry, view: LocalView) -> tuple[Carry, Array]:
         """(carry, view [...]) -> (carry, command [..., 4])."""
         ...
 
@@ -77,11 +81,13 @@ class BothSides:
         """Take them, ours first."""
         self._scenario, self._players = scenario, (ours, theirs)
 
-    def init(self, view: LocalView) -> tuple[list[Any], None]:
+    def init(self, view: LocalView) -> tuple[list[Carry], None]:
         """Memories of both, and no plan yet."""
         return [player.init(side) for player, side in zip(self._players, self._sides(view), strict=True)], None
 
-    def step(self, carry: tuple[list[Any], Plan | None], view: LocalView) -> tuple[tuple[list[Any], Plan], Commands]:
+    def step(
+        self, carry: tuple[list[Carry], Plan | None], view: LocalView
+    ) -> tuple[tuple[list[Carry], Plan], Commands]:
         """One decision of both."""
         memories, commands, plans = [], [], []
         for player, memory, seen in zip(self._players, carry[0], self._sides(view), strict=True):
@@ -92,7 +98,7 @@ class BothSides:
         plan = Plan(*(np.concatenate(parts, 1) for parts in zip(*plans, strict=True)))
         return (memories, plan), Commands(np.concatenate(commands, 1))
 
-    def plan(self, carry: tuple[list[Any], Plan | None]) -> Plan | None:
+    def plan(self, carry: tuple[list[Carry], Plan | None]) -> Plan | None:
         """Return the plans that the filters of both teams committed to; the state alone of robots without a filter."""
         return carry[1]
 

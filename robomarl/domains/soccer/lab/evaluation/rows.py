@@ -1,12 +1,11 @@
 """Result rows of `robomarl eval` for teams that play."""
 
-from typing import Any
-
 from robomarl.domains.soccer.lab.evaluation.evaluate import GameConfig, evaluate_game
 from robomarl.lab.evaluate.evaluation import EvalRow
+from robomarl.lab.simulation import RowOptions
 
 
-def play_row(name: str, options: Any, is_first: bool) -> EvalRow:
+def play_row(name: str, options: RowOptions, is_first: bool) -> EvalRow:
     """Play the matches and set pieces of the team of that name; the first one's first match is drawn.
 
     Raises:

@@ -12,6 +12,12 @@ from typing import Any, NamedTuple
 
 from robomarl.core.config import UserError
 
+Packet = Any
+"""A message of protobuf, or a part of one. Its class is made when the program runs, so no type checker knows its
+fields.
+"""
+PacketKind = Any
+"""Class of a `Packet`."""
 PACKAGE = "robomarl.ssl"
 FIELDS = {
     "SSL_DetectionBall": """
@@ -46,11 +52,11 @@ FIELDS = {
 class LeagueMessages(NamedTuple):
     """The classes of whole packets."""
 
-    wrapper: Any
+    wrapper: PacketKind
     """`SSL_WrapperPacket`, of vision."""
-    control: Any
+    control: PacketKind
     """`RobotControl`, to robots of one colour."""
-    response: Any
+    response: PacketKind
     """`RobotControlResponse`."""
 
 

@@ -14,7 +14,6 @@ import os
 import sys
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
 
 from robomarl.core.config import UserError
 from robomarl.core.filter.params import from_vehicle
@@ -25,7 +24,7 @@ from robomarl.domains.soccer.ros.settings import SslSettings
 from robomarl.domains.soccer.ros.topics import BALL
 from robomarl.domains.soccer.vehicles.ssl import addresses
 from robomarl.domains.soccer.vehicles.ssl.game_words import GameWords
-from robomarl.domains.soccer.vehicles.ssl.league_messages import league_messages
+from robomarl.domains.soccer.vehicles.ssl.league_messages import Packet, PacketKind, league_messages
 from robomarl.domains.soccer.vehicles.ssl.seat import PlayerSeat, RadioWords, radio_packet
 from robomarl.domains.soccer.vehicles.ssl.vision import FieldRules, VisionTracks
 from robomarl.ros import topics
@@ -134,7 +133,7 @@ class SslNode(AdapterNode[SslSettings]):
                     if seat is not None and said.HasField("dribbler_ball_contact"):
                         seat.answer(said.dribbler_ball_contact, self._answered_s)
 
-    def _read(self, packets: list[bytes], kind: Any, source: str) -> Iterator[Any]:
+    def _read(self, packets: list[bytes], kind: PacketKind, source: str) -> Iterator[Packet]:
         """Yield the packets that can be read. Any computer in the network may send anything: an unreadable packet is
         left out, and reported.
         """

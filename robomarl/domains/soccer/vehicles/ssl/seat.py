@@ -1,7 +1,7 @@
 """`PlayerSeat`: one robot's side of ROS: its estimate and picture from vision, commands in, words to its radio."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from rclpy.lifecycle import LifecycleNode
@@ -13,6 +13,7 @@ from robomarl.domains.soccer.ros.playing import BALL, OPPONENT, Sighting, Thing
 from robomarl.domains.soccer.ros.settings import SslSettings
 from robomarl.domains.soccer.ros.topics import CMD_VEL, KICK, KICKER, SIGHTING
 from robomarl.domains.soccer.vehicles.ssl.addresses import Shirt
+from robomarl.domains.soccer.vehicles.ssl.league_messages import LeagueMessages
 from robomarl.domains.soccer.vehicles.ssl.player_drive import PlayerDrive
 from robomarl.domains.soccer.vehicles.ssl.vision import VisionTracks
 from robomarl.ros import topics
@@ -185,7 +186,7 @@ class PlayerSeat:
         return abs(math.atan2(y, x)) <= self._settings.fov_rad / 2 and math.hypot(x, y) <= self._settings.range_m
 
 
-def radio_packet(classes: Any, words: list[RadioWords]) -> bytes:
+def radio_packet(classes: LeagueMessages, words: list[RadioWords]) -> bytes:
     """`RobotControl` for robots of one colour."""
     packet = classes.control()
     for shirt, twist, kick_m_s in words:

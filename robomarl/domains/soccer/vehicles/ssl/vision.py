@@ -8,13 +8,14 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
 import numpy as np
 
 from robomarl.core.geometry import quat_from_yaw
 from robomarl.domains.soccer.vehicles.ssl.addresses import BLUE, YELLOW, Shirt
 from robomarl.domains.soccer.vehicles.ssl.ball_track import BallTrack
+from robomarl.domains.soccer.vehicles.ssl.league_messages import Packet
 from robomarl.ros.intake.sound import fault_of
 from robomarl.ros.io.messages import Estimate
 from robomarl.ros.robot.jumps import Reach
@@ -59,13 +60,13 @@ class VisionTracks:
         self._tracks = TeamTracks(tuple(self._names.values()), rules.track, rules.reach)
         self.seen: dict[Shirt, tuple[Estimate, float]] = {}
         """The newest estimate of each robot that can be trusted, and its stamp."""
-        self._camera: dict[Any, tuple[int, float]] = {}
+        self._camera: dict[Shirt | Literal["ball"], tuple[int, float]] = {}
         self._strange: dict[Shirt, list[float]] = {}
         self._field_problem = "vision has not said how large its field is"
         self.refuse: Callable[[str], None] = lambda why: None
         """Told of each thing that vision says and can't mean: it was not seen."""
 
-    def take(self, packet: Any, now_s: float) -> tuple[list[Shirt], bool]:
+    def take(self, packet: Packet, now_s: float) -> tuple[list[Shirt], bool]:
         """A packet has come; returns the robots and whether the ball have an estimate that is new.
 
         Args:
@@ -106,7 +107,7 @@ class VisionTracks:
         """Set if a robot may be put elsewhere; otherwise only places are believed to which it can have driven."""
         self._tracks.may_be_carried(self._names[shirt], may)
 
-    def _patterns(self, frame: Any) -> list[tuple[Shirt, Any]]:
+    def _patterns(self, frame: Packet) -> list[tuple[Shirt, Packet]]:
         """The robots of a picture; of those with one pattern one is another, and neither is told on."""
         colours = ((BLUE, frame.robots_blue), (YELLOW, frame.robots_yellow))
         all_of = [(Shirt(colour, robot.robot_id), robot) for colour, robots in colours for robot in robots]
@@ -116,7 +117,7 @@ class VisionTracks:
             self._tracks.distrust(self._names[shirt], "two robots of one picture have its pattern")
         return [(shirt, robot) for shirt, robot in seen if count[shirt] == 1]
 
-    def _robot(self, shirt: Shirt, robot: Any, camera: int, stamp_s: float, now_s: float) -> bool:
+    def _robot(self, shirt: Shirt, robot: Packet, camera: int, stamp_s: float, now_s: float) -> bool:
         name = self._names.get(shirt)
         if name is None:
             self._strange[shirt] = [*self._strange.get(shirt, []), now_s][-STRANGER_FRAMES:]
@@ -134,7 +135,7 @@ class VisionTracks:
         self.seen[shirt] = estimate, stamp_s
         return True
 
-    def _sound(self, thing: Any, name: str) -> bool:
+    def _sound(self, thing: Packet, name: str) -> bool:
         """Return True if vision's data of a thing are plausible; lengths are millimetres."""
         turn = (thing.orientation,) if hasattr(thing, "orientation") else ()
         why = fault_of((thing.confidence, thing.x, thing.y, *turn), f"a number of {name}")
@@ -142,7 +143,7 @@ class VisionTracks:
             self.refuse(why)
         return not why
 
-    def _balls(self, frame: Any, stamp_s: float, now_s: float) -> bool:
+    def _balls(self, frame: Packet, stamp_s: float, now_s: float) -> bool:
         sound = [ball for ball in frame.balls if self._sound(ball, "the ball")]
         sure = sorted((ball for ball in sound if ball.confidence >= SURE), key=lambda ball: -ball.confidence)
         late = not -self._rules.track.ahead_s <= now_s - stamp_s <= self._rules.track.lost_s
@@ -150,7 +151,7 @@ class VisionTracks:
             return False
         return self.ball.take([self._place(ball) for ball in sure], stamp_s)
 
-    def _its_camera(self, thing: Any, camera: int, stamp_s: float) -> bool:
+    def _its_camera(self, thing: Shirt | Literal["ball"], camera: int, stamp_s: float) -> bool:
         """Return True if this camera is used for the thing: where fields of view overlap, two cameras see it a
         little apart.
         """
@@ -160,11 +161,11 @@ class VisionTracks:
         self._camera[thing] = camera, stamp_s
         return True
 
-    def _place(self, thing: Any) -> np.ndarray:
+    def _place(self, thing: Packet) -> np.ndarray:
         side = -1.0 if self._rules.turned else 1.0
         return side * np.array([thing.x, thing.y]) / 1000.0
 
-    def _judge(self, field: Any) -> None:
+    def _judge(self, field: Packet) -> None:
         seen, ours = (field.field_length / 1000, field.field_width / 1000), self._rules.pitch_m
         self._field_problem = ""
         if max(abs(a - b) for a, b in zip(seen, ours, strict=True)) > FIELD_M:
