@@ -115,4 +115,5 @@ def check_filtered(bundle: Bundle, golden: Golden) -> list[Deviation]:
 
 def flat(view: LocalView) -> LocalView:
     """A view [S, N, ...] as [S * N, ...]."""
-    return each(view, lambda leaf: np.reshape(leaf, (-1, *np.shape(leaf)[2:])))
+    lead = int(np.prod(np.shape(view.own.pos_m)[:2]))  # not -1, which arrays of nothing do not determine
+    return each(view, lambda leaf: np.reshape(leaf, (lead, *np.shape(leaf)[2:])))
