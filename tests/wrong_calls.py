@@ -21,6 +21,7 @@ BASE = {
     "check": ("check", "swap_4"),
     "dataset": ("dataset", "bag"),
     "demo": ("demo",),
+    "doctor": ("doctor",),
     "eval": ("eval", "swap_4"),
     "export": ("export", "run"),
     "fleet": ("fleet", "status", "local_4"),
@@ -237,7 +238,7 @@ VALUES: tuple[Row, ...] = (
     (("fyl",), 2), (("",), 2), (("--nonsense",), 2), (("Train", "swap_4"), 2), ((), 2), (("train",), 2), (("eval",), 2),
     (("flash", "swap_4"), 2), (("flash",), 2), (("dataset",), 2), (("adapt", "swap_4"), 2), (("import",), 2),
     (("replay",), 2), (("identify",), 2), (("verify",), 2), (("check",), 2), (("up",), 2), (("prove",), 2),
-    (("export",), 2), (("bench", "nothing"), 2), (("list", "extra"), 2), (("demo", "extra"), 2),
+    (("export",), 2), (("bench", "nothing"), 2), (("list", "extra"), 2), (("demo", "extra"), 2), (("doctor", "extra"), 2),
     *(((command, "nothing", *rest), 1) for command, *rest in (
         ("train",), ("eval",), ("check",), ("prove",), ("verify",), ("flash", "local_4"), ("up",), ("replay",),
         ("identify",), ("export",), ("identify-limits",), ("runs",), ("adapt", "bag"), ("dataset",),

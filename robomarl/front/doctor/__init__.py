@@ -1,0 +1,1 @@
+"""Checks of `robomarl doctor`: what this machine has of what robomarl uses."""
