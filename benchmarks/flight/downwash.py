@@ -19,8 +19,8 @@ from benchmarks.flight.planted import draw_planted
 from benchmarks.flight.planted_shift import HOVER_S, last_errors_m, offsets_m
 from benchmarks.flight.pushed import STACKED, PushedBodies, downwash, fly_pushed
 from robomarl.field.identify.patch import Provenance
+from robomarl.field.recorded_flights import RecordedFlights
 from robomarl.front.cli.adapt import Args, adapt
-from robomarl.front.cli.identify import RecordedFlights
 from robomarl.lab.evaluate.resolve import resolve_policy
 
 UNDER_WAY_S = 1.0

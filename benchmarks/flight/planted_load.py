@@ -13,8 +13,8 @@ import tyro
 from benchmarks.flight.carried import fly_carried
 from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.field.identify.patch import Provenance
+from robomarl.field.recorded_flights import RecordedFlights
 from robomarl.front.cli.adapt import Args, adapt
-from robomarl.front.cli.identify import RecordedFlights
 from robomarl.lab.evaluate.resolve import resolve_policy
 from robomarl.lab.sim.scenario import load_scenario
 

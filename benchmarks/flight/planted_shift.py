@@ -22,8 +22,8 @@ from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.world import positions
 from robomarl.field.identify.believed import believing
 from robomarl.field.identify.patch import Provenance
+from robomarl.field.recorded_flights import RecordedFlights
 from robomarl.front.cli.adapt import Args, adapt
-from robomarl.front.cli.identify import RecordedFlights
 from robomarl.lab.evaluate.pilots import make_pilot
 from robomarl.lab.evaluate.resolve import resolve_policy
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "demo": "the main job on this machine: train, export, verify, flash, fly through ROS 2, report",
     "doctor": "check this machine: Python, extras, ROS 2, graphics, clock, disks; each with its fix",
+    "init": "make a project of your own: a task, a scenario, a recipe, a fleet, a test",
     "list": "scenarios, bundles, vehicles and fleets",
     "train": "train a scenario's policies",
     "runs": "list and compare training runs",

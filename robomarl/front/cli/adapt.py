@@ -1,239 +1,69 @@
 """Improve a bundle for the vehicles and the weather of its recordings; the new bundle says where it comes from."""
 
-import time
-from dataclasses import asdict, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Annotated
 
-from robomarl.core.config import UserError
+import tyro
+
+from robomarl.core.config import Count, Fraction, NonNegative, Positive, Seed
 from robomarl.core.types import Figures
 from robomarl.front.cli import write_json
-from robomarl.front.cli.adapt_args import Args, change_of, split
-from robomarl.front.cli.adapt_carried import adapt_carried
-from robomarl.front.cli.identify import RecordedFlights, read_flights
+from robomarl.front.cli.ends import OutFolder
 
-STEPS = 2_000_000
-"""Agent-steps of a network's training."""
-LESSONS_OVER = 0.6
-"""Share of the steps after which the plant is the identified one; a team that begins there falls at once."""
+if TYPE_CHECKING:
+    from robomarl.field.recorded_flights import RecordedFlights
+
+
+@dataclass(frozen=True)
+class Args:
+    """Options of `robomarl adapt`."""
+
+    bundle: Annotated[str, tyro.conf.Positional, tyro.conf.arg(metavar="BUNDLE")]
+    """Name or folder of the bundle to begin with."""
+    bags: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="BAG [BAG ...]")]
+    """Folders of the bundle's recordings."""
+    out: OutFolder = Path("runs/adapted")
+    """Folder for the identified vehicles, the run and the new bundle."""
+    scenario: str = ""
+    """Name or file of the scenario that is fitted; by default the one that was flown."""
+    layout: Path | None = None
+    """File that names the robots and topics in recordings of other software (PX4, MAVROS, Crazyswarm2)."""
+    judge: str = ""
+    """Scenario in which both bundles are judged; by default the one identified from the held-out flights alone."""
+    minutes: Positive = 2.0
+    """Longest training time [min]."""
+    steps: Count | None = None
+    """Agent-steps; by default 2 million, or for a law with searched gains the number in its recipe."""
+    learning_rate: Positive = 1e-3
+    """Largest."""
+    stay_cost: NonNegative = 0.0
+    """Weight of the KL divergence from the bundle's policy: a larger one keeps the new policy nearer to it."""
+    hold_out: Fraction = 0.25
+    """Share of the flights that the fit does not see."""
+    residual: bool = True
+    """Learn the errors of the identified vehicles, and train with them if that predicts held-out flights better."""
+    episodes: Count = 200
+    """Number of episodes of each bundle on mujoco."""
+    seed: Seed = 0
+    """Seed of training and episodes."""
+    least_gain: NonNegative = 0.0
+    """Minimum gain in success rate (0 to 1); with less, no bundle is written."""
 
 
 def run(args: Args) -> Figures:
     """Identify, accept, train, judge, export."""
+    from robomarl.field.recorded_flights import read_flights
+
     return adapt(args, read_flights(args.bags, args.scenario, "", args.layout))
 
 
-def adapt(args: Args, flown: RecordedFlights) -> Figures:
-    """Identify, accept, train, judge and export, from flights of any recorder."""
-    from robomarl.field.work import field_of
-    from robomarl.lab.train.run.bundle_as_run import run_of
+def adapt(args: Args, flown: "RecordedFlights") -> Figures:
+    """Adapt to these flights, and write `adapt.json` beside the new bundle."""
+    from robomarl.field.adapt.adapt import adapt as adapted
+    from robomarl.field.adapt.options import AdaptOptions
 
-    if args.out.exists():
-        raise UserError(f"{args.out}: is there already; name another folder with --out.")
-    known = run_of(args.bundle)
-    check_bundle(args.bundle, known.scenario, flown.scenario)
-    figures = (adapt_carried if field_of(flown.scenario).identify_payload else adapt_vehicles)(args, flown, known)
+    options = AdaptOptions(**{field.name: getattr(args, field.name) for field in fields(args)})
+    figures = adapted(options, flown)
     write_json(args.out / "adapt.json", figures)
     return figures
-
-
-def adapt_vehicles(args: Args, flown: RecordedFlights, known: Any) -> Figures:
-    """Adapt a team that carries nothing: its vehicles are identified, and the network `known` trains on."""
-    from robomarl.field.identify.identify import figures_of, identify, text_of
-    from robomarl.field.identify.residual import learn_residual
-    from robomarl.lab.sim.engines.compiler import keep_compiled
-
-    keep_compiled()
-    started_s = time.perf_counter()
-    sets = split(args, flown)
-    found, missing = identify(flown.scenario, sets.seen)
-    print("\n".join([text_of(found), *(f"problem: {problem}" for problem in (*flown.problems, *missing))]))
-    prediction = accept(found, sets.gate, flown.scenario.period_s)
-    factor, flown = weigh(args, flown, found)
-    if factor != 1:
-        sets = split(args, flown)
-        found, missing = identify(flown.scenario, sets.seen)
-    residual = learn_residual(flown.scenario, found, sets if args.residual else None, args.seed)
-    print(residual.said)
-    beside, used = section_of(args.out, residual)
-    plant = write_plant(args.out / "identified", flown, found, beside)
-    judges = judges_of(args, flown, factor, args.judge or write_judge(args.out, flown, sets.gate, (plant, beside)))
-    trained = train(args, (known, plant), flown.provenance.recordings, used)
-    folder, before, after = judge_and_export(args, trained, judges)
-    figures = {
-        "success_before": before["success_rate"], "success_after": after["success_rate"],
-        "seconds": time.perf_counter() - started_s, "judge": judges[1], "believed_mass_factor": factor,
-        "before": before, "after": after, "prediction": prediction._asdict(), **figures_of(found),
-        "residual": residual.figures,
-        "parent": args.bundle, "bundle": str(folder) if folder else None, "ok": folder is not None,
-        "action_change": change_of(args.bundle, folder),
-        "provenance": flown.provenance._asdict(), "options": {k: str(v) for k, v in asdict(args).items()},
-        "problems": [*flown.problems, *missing],
-    }  # fmt: skip
-    print(f"success {before['success_rate']:.3f} before, {after['success_rate']:.3f} after; {figures['seconds']:.0f} s")
-    return figures
-
-
-def check_bundle(bundle: str, known: Any, flown: Any) -> None:
-    """Check a bundle before a minute of identification; raises `UserError` if it is for another kind of team or
-    rate.
-    """
-    from robomarl.core.domain.registry import domain_of_task
-
-    of, to = (f"{domain_of_task(s.task).name} at {s.rates.policy_hz:g} Hz" for s in (known, flown))
-    if of != to:
-        raise UserError(f"{bundle}: is for {of}, the recordings are of {to}; name the bundle that flew.")
-
-
-def weigh(args: Args, flown: RecordedFlights, found: Any) -> tuple[float, RecordedFlights]:
-    """Return the factor on the controllers' mass, and the flights as if the controllers had known it; 1: it is
-    right.
-    """
-    from robomarl.field.identify.believed import believing
-    from robomarl.field.work import field_of
-    from robomarl.lab.sim.scenario import load_scenario
-
-    correction = field_of(flown.scenario).mass_correction(found, flown.tracks)
-    if correction is None:
-        return 1.0, flown
-    of = flown.provenance
-    file = believing(args.out / "weighed", of.scenario, correction.factor, of)
-    mass_kg = load_scenario(file).vehicle_config.body.mass_kg
-    print(f"the low-level controllers are to believe {correction.factor:.3f} times the mass, {mass_kg:.4g} kg: {file}")
-    return correction.factor, RecordedFlights(
-        load_scenario(file), correction.tracks, of._replace(scenario=file), flown.problems
-    )
-
-
-def judges_of(args: Args, flown: RecordedFlights, factor: float, judge: str) -> tuple[str, str]:
-    """Return one plant for the bundle and for the adapted policy, each with the mass that its controllers assume.
-
-    `--judge` is as the bundle's controllers know it, the plant of the held-out flights as the adapted
-    policy's do.
-    """
-    from robomarl.field.identify.believed import believing
-
-    if factor == 1:
-        return judge, judge
-    of, folder = flown.provenance, args.out / "judge_believed"
-    if args.judge:
-        return judge, believing(folder, judge, factor, of)
-    return believing(folder, judge, 1 / factor, of), judge
-
-
-def accept(found: Any, held: list[Any], period_s: float) -> Any:
-    """How well held-out flights are predicted.
-
-    Raises:
-        UserError: no better than by the vehicle's file.
-    """
-    from robomarl.field.identify.held_out import AFTER_S, predict_held_out
-
-    seen = predict_held_out(found, held, period_s)
-    if seen is None:
-        raise UserError("the held-out flights have no whole window; record longer ones.")
-    what = f"{1e3 * seen.before_m:.1f} mm by the file, {1e3 * seen.after_m:.1f} mm as identified"
-    print(f"held-out flights, position {AFTER_S:g} s on, {seen.windows} windows: {what}")
-    if not seen.is_better:
-        raise UserError(
-            f"the identified vehicles predict held-out flights no better ({what}); there is nothing to adapt to."
-        )
-    return seen
-
-
-def section_of(out: Path, residual: Any) -> tuple[str, Any]:
-    """Return the residual's section for the scenarios to train and judge in, and its record for bundles;
-    empty and None if none is used.
-    """
-    from robomarl.field.identify.residual import section_text, used
-
-    if residual.candidate is None:
-        return "", None
-    out.mkdir(parents=True, exist_ok=True)
-    file = out / "residual.npz"
-    section = residual.candidate.save(file)
-    # As seen from the folder of either scenario, so that `out` may be moved.
-    return section_text({**section, "file": f"../{file.name}"}), used(residual.prediction, section)
-
-
-def write_plant(folder: Path, flown: RecordedFlights, found: Any, beside: str = "") -> str:
-    """The scenario to train in, with its vehicle's file; `beside` is a section more."""
-    from robomarl.field.identify.patch import write_patch
-    from robomarl.field.identify.safety_figures import safety_figures
-
-    figures = safety_figures(flown.scenario.vehicle_config, found)
-    file = write_patch(folder, flown.scenario, found, figures, flown.provenance)[0]
-    file.write_text(file.read_text() + beside)
-    return str(file)
-
-
-def write_judge(out: Path, flown: RecordedFlights, held: list[Any], trained_in: tuple[str, str]) -> str:
-    """The plant of the held-out flights alone; where these are too few the one of training, which is said.
-
-    `trained_in` is that one and its section beside, the residual that these flights have let pass.
-    """
-    from robomarl.field.identify.identify import identify
-
-    plant, beside = trained_in
-    try:
-        return write_plant(out / "judge", flown, identify(flown.scenario, held)[0], beside)
-    except UserError as error:
-        print(f"problem: judged in the scenario of training, since {error}")
-        return plant
-
-
-def train(args: Args, way: tuple[Any, str], recordings: tuple[str, ...], used: Any = None) -> Path:
-    """Train on along `way`, from a run in an identified scenario, on `fast`; `used` is the residual that this has."""
-    from robomarl.lab.sim.scenario import load_scenario
-    from robomarl.lab.train.run.options import RunOptions
-    from robomarl.lab.train.run.runner import train_run
-
-    known, plant = way
-    scenario = load_scenario(plant)
-    rates = {"learning_rate": args.learning_rate / 3, "top_learning_rate": args.learning_rate}
-    changes: Figures = {
-        "total_steps": args.steps or STEPS,
-        "stop_after": None,
-        "stay_cost": args.stay_cost,
-        **rates,
-    }
-    lessons = from_known_to(known.scenario, scenario)
-    config = replace(known.config, scenario=plant, curriculum=lessons, **changes)
-    told: Figures = {"recordings": recordings, "residual": used}
-    options = RunOptions(args.out / "run", args.seed, minutes=args.minutes, init=(args.bundle,), evaluations=3, **told)
-    if train_run(config, scenario, options)[0]["interrupted"]:
-        raise KeyboardInterrupt
-    return args.out / "run"
-
-
-def from_known_to(known: Any, plant: Any) -> tuple[Any, ...]:
-    """Lessons that lead from the ranges that the bundle was trained in to those of the plant."""
-    from robomarl.lab.train.config import Lesson
-
-    names = [name for name in plant.randomized if name != "delay_s"]  # which decides what is compiled
-    pairs = {name: (getattr(known.randomize, name), getattr(plant.randomize, name)) for name in names}
-    return tuple(
-        Lesson(f"randomize.{name}", begin, end, LESSONS_OVER) for name, (begin, end) in pairs.items() if begin != end
-    )
-
-
-def judge_and_export(args: Args, trained: Path, judges: tuple[str, str]) -> tuple[Path | None, Figures, Figures]:
-    """Both on mujoco behind the filter; the bundle's folder, None where it was not good enough to be one."""
-    from robomarl.lab.evaluate.evaluate import evaluate
-    from robomarl.lab.evaluate.evaluation import EvalConfig
-    from robomarl.lab.evaluate.resolve import resolve_policy
-    from robomarl.lab.export import export_bundle
-    from robomarl.lab.train.run.bundle_as_run import run_of
-
-    config = EvalConfig("mujoco", args.episodes, args.seed)
-    before, after = (
-        evaluate(*resolve_policy(name, judge), config).figures
-        for name, judge in zip((args.bundle, str(trained)), judges, strict=True)
-    )
-    if after["success_rate"] < before["success_rate"] + args.least_gain:
-        print("the trained policy is not better than the bundle; no bundle was written.")
-        return None, before, after
-    folder = args.out / "bundle"
-    bundle = export_bundle(run_of(str(trained)), folder, f"{Path(args.bundle).name}_adapted")
-    print(f"{folder}: id {bundle.id}")
-    return folder, before, after

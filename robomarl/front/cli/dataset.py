@@ -11,7 +11,6 @@ import tyro
 from robomarl.core.config import Count, Seed, UsageError
 from robomarl.core.types import Figures
 from robomarl.front.cli.ends import OutFile
-from robomarl.front.cli.identify import digests
 
 
 @dataclass(frozen=True)
@@ -45,6 +44,8 @@ class Args:
 def run(args: Args) -> Figures:
     """Write the file."""
     from tqdm import tqdm
+
+    from robomarl.field.recorded_flights import digests
 
     if bool(args.bags) == bool(args.fly):
         raise UsageError("name recordings, or a bundle with --fly, and not both.")

@@ -25,10 +25,10 @@ from robomarl.domains.flight.lab.residual import (
 )
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.world import with_residual as pushed_wind
+from robomarl.field.adapt.vehicles import section_of
 from robomarl.field.identify.flight_sets import Candidate
 from robomarl.field.identify.held_out import Prediction
 from robomarl.field.identify.residual import Judged
-from robomarl.front.cli.adapt import section_of
 from robomarl.lab.sim.scenario import build_scenario, load_scenario
 
 

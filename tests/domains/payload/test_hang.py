@@ -16,8 +16,9 @@ from robomarl.domains.flight.lab.payload.controllers.decentralized import Gains,
 from robomarl.domains.flight.lab.payload.state import Load
 from robomarl.field.identify.carried import write_carried
 from robomarl.field.identify.patch import Provenance
+from robomarl.field.recorded_flights import RecordedFlights
 from robomarl.field.track import RobotTrack
-from robomarl.front.cli.identify import Args, RecordedFlights, show_carried
+from robomarl.front.cli.identify import Args, show_carried
 from robomarl.lab.sim.scenario import load_scenario
 
 FLIGHTS, DECISIONS = 8, 1200

@@ -11,12 +11,13 @@ import pytest
 
 from benchmarks.flight.planted import draw_planted, fly_planted
 from robomarl.core.config import UserError
+from robomarl.field.adapt.vehicles import from_known_to
 from robomarl.field.identify.held_out import split_flights
 from robomarl.field.identify.patch import Provenance
 from robomarl.field.identify.residual import three_sets
+from robomarl.field.recorded_flights import RecordedFlights
 from robomarl.field.track import RobotTrack
-from robomarl.front.cli.adapt import Args, adapt, from_known_to
-from robomarl.front.cli.identify import RecordedFlights
+from robomarl.front.cli.adapt import Args, adapt
 from robomarl.lab.evaluate.resolve import resolve_policy
 from robomarl.lab.sim.scenario import load_scenario
 from robomarl.lab.train.run.bundle_as_run import run_of
@@ -73,8 +74,8 @@ def test_the_figures_are_json_whatever_they_are_and_the_bundle_is_read_once(
         read.append(name)
         return run_of(name)
 
-    monkeypatch.setattr("robomarl.front.cli.adapt.adapt_vehicles", vehicles)
-    monkeypatch.setattr("robomarl.lab.train.run.bundle_as_run.run_of", counted)
+    monkeypatch.setattr("robomarl.field.adapt.adapt.adapt_vehicles", vehicles)
+    monkeypatch.setattr("robomarl.field.adapt.adapt.run_of", counted)
     adapt(Args("swap_4", (), out=tmp_path / "out"), RecordedFlights(load_scenario("swap_4"), tracks([0, 1]), OF, ()))
     text = (tmp_path / "out" / "adapt.json").read_text()
     assert json.loads(text, parse_constant=pytest.fail) == {"scenario": "swap_4", "error_m": None, "rate": 0.5}

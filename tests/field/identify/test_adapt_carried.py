@@ -15,10 +15,10 @@ from robomarl.core.config.parsed import is_list, table_in
 from robomarl.core.view import LoadSensed
 from robomarl.domains.flight.field.payload.hang import find_payload
 from robomarl.domains.flight.lab.engines.teams import make_team
+from robomarl.field.adapt.payload import accept, as_law, check_team, choose, gained
 from robomarl.field.identify.patch import Provenance
+from robomarl.field.recorded_flights import RecordedFlights
 from robomarl.front.cli.adapt import Args, adapt
-from robomarl.front.cli.adapt_carried import accept, as_law, check_team, choose, gained
-from robomarl.front.cli.identify import RecordedFlights
 from robomarl.lab.evaluate.evaluation import Evaluation
 from robomarl.lab.evaluate.resolve import resolve_policy
 from robomarl.lab.sim.scenario import load_scenario

@@ -15,9 +15,9 @@ from geometry_msgs.msg import PoseStamped
 from rclpy.serialization import serialize_message
 
 from robomarl.core.config import UserError
+from robomarl.field.recorded_flights import digests
 from robomarl.field.replay.bag import Bag, open_bag
 from robomarl.field.replay.recording import recording_of
-from robomarl.front.cli.identify import digests
 from robomarl.ros import topics
 from robomarl.ros.recording.bag_writer import BagWriter, definition_of
 from tests.ros.recording import rewritten

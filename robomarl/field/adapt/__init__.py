@@ -1,0 +1,1 @@
+"""A better bundle from recordings: identify, accept, train or search, judge, export."""
