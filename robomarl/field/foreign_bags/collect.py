@@ -1,8 +1,8 @@
 """`read_foreign`: the state estimates and commands of every robot of a recording of other software."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from rclpy.serialization import deserialize_message
@@ -12,6 +12,7 @@ from robomarl.field.foreign_bags.layout import ForeignLayout
 from robomarl.field.foreign_bags.messages import COMMANDS, SeenState, ToldCommand, estimate_readers
 from robomarl.field.foreign_bags.motion import body_rates, in_recorder_time, newest_only, parts_by_clock, slopes
 from robomarl.field.replay.bag import RecordedMessage, open_bag
+from robomarl.ros.io.messages import Message
 from robomarl.ros.io.node_base import message_class
 
 LEAST = 3
@@ -101,7 +102,9 @@ class _Series:
         own = ((names.estimate, readers, self._seen), (names.command, COMMANDS, self._told))
         return {f"/{self._namespace}/{topic}": self._taker(rows, kinds) for topic, kinds, rows in own}
 
-    def _taker(self, rows: list[Any], readers: dict[str, Any]) -> Callable[[RecordedMessage], None]:
+    def _taker(
+        self, rows: list, readers: Mapping[str, Callable[[Message], tuple]]
+    ) -> Callable[[RecordedMessage], None]:
         def take(heard: RecordedMessage) -> None:
             kind = heard.kind
             if kind not in readers:
@@ -136,7 +139,7 @@ class _Series:
         return ForeignRobot(seen_s, state, part, sent_s, command, estimated), problems
 
 
-def _decoded(heard: RecordedMessage, kind: str) -> Any:
+def _decoded(heard: RecordedMessage, kind: str) -> Message | None:
     """The message; None where its bytes are no such message. Raises `UserError` where its package is missing."""
     try:
         return deserialize_message(heard.data, message_class(kind))

@@ -1,12 +1,13 @@
 """`CarriedFigures`: results of recordings about a team's payload, and the scenario that is written from them."""
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from robomarl.field.identify.patch import Provenance, named_from
 from robomarl.field.identify.robot_fit import Parameter
+from robomarl.lab.sim.scenario import Scenario
 
 
 class CarriedFigures(NamedTuple):
@@ -15,7 +16,7 @@ class CarriedFigures(NamedTuple):
     parameters: tuple[Parameter, ...]
     missing: tuple[str, ...]
     """Sentences, one for each thing that can't be determined."""
-    changes: dict[str, dict[str, Any]]
+    changes: dict[str, dict[str, object]]
     """Keys of a scenario's file by section; empty where nothing was found."""
     off_m: np.ndarray = np.zeros(0)
     """[B] in each observation, how far the scenario as it was given is off ..."""
@@ -31,7 +32,7 @@ class CarriedFigures(NamedTuple):
         )
 
 
-def write_carried(folder: Path, scenario: Any, found: CarriedFigures, of: Provenance) -> Path | None:
+def write_carried(folder: Path, scenario: Scenario, found: CarriedFigures, of: Provenance) -> Path | None:
     """A scenario that extends the one that was flown; None where nothing was found."""
     if not found.changes:
         return None

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from robomarl.core.types import Figures
 from robomarl.field.track import RobotTrack
 
 
@@ -33,5 +34,5 @@ class Candidate(NamedTuple):
     """[W] errors of the identified vehicles with the residual."""
     place: tuple[tuple[str, int, int], ...]
     """[W] robot, flight, number in it."""
-    save: Callable[[Path], dict[str, Any]]
+    save: Callable[[Path], Figures]
     """Writes it into a file; returns the keys of the scenario's section `residual`."""

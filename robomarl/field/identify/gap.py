@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from robomarl.core.domain.scenario import needed
+from robomarl.core.types import Figures
 from robomarl.field.identify.legs import ELEMENTS, UNITS, Legs, elements
 from robomarl.field.track import RobotTrack, even_parts, in_force
 from robomarl.field.work import field_of
@@ -125,7 +126,7 @@ def _nudged(scenario: Any, legs: Legs, rng: np.random.Generator) -> Legs:
     return legs._replace(state=state, command=np.tile(legs.command, (DRAWS, 1, 1)))
 
 
-def gap_figures(gap: Gap) -> dict[str, Any]:
+def gap_figures(gap: Gap) -> Figures:
     """Return figures for JSON: errors at half a second, one and the end; the element that diverges first,
     how often and where.
     """

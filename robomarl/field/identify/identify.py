@@ -1,7 +1,6 @@
 """`identify`: every robot's parameters from its recorded flights, with 95 % intervals."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from scipy.stats import beta
@@ -9,18 +8,20 @@ from scipy.stats import t as student
 
 from robomarl.core.config import UserError
 from robomarl.core.domain.scenario import needed
+from robomarl.core.types import Figures
 from robomarl.field.identify.fit import LEVEL, Fit, FittedModel, WindowFit
 from robomarl.field.identify.robot_fit import Parameter, RobotFit
 from robomarl.field.identify.windows import LENGTH, SETTLE, SHORT, Windows, cut_windows
 from robomarl.field.track import RobotTrack
 from robomarl.field.work import field_of
+from robomarl.lab.sim.scenario import Scenario
 
 LEAST_WINDOWS = 4
 """Minimum number of a robot's windows: with fewer, the uncertainty of a figure is unknown."""
 
 
 def identify(
-    scenario: Any, tracks: Sequence[RobotTrack], progress: Callable[[float], object] = lambda share: None
+    scenario: Scenario, tracks: Sequence[RobotTrack], progress: Callable[[float], object] = lambda share: None
 ) -> tuple[list[RobotFit], list[str]]:
     """Fit every robot of these tracks, and return sentences on robots that could not be fitted.
 
@@ -125,7 +126,7 @@ def _loss(tracks: Sequence[RobotTrack]) -> Row:
     return "packet_loss", lost / total if total else float("nan"), float(low), float(high), "1"
 
 
-def figures_of(found: Sequence[RobotFit]) -> dict[str, Any]:
+def figures_of(found: Sequence[RobotFit]) -> Figures:
     """For JSON."""
     return {
         "parameters": [row._asdict() for robot in found for row in robot.parameters],

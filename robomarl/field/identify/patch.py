@@ -16,6 +16,7 @@ from robomarl.core.paths import vehicles_dir
 from robomarl.core.tables import read_yaml
 from robomarl.field.identify.robot_fit import Parameter, RobotFit
 from robomarl.field.identify.safety_figures import SafetyFigure
+from robomarl.lab.sim.scenario import Scenario
 
 KEPT = 0.1
 """Share of the scenario's own width that ranges keep on each side of the results: batteries and days differ."""
@@ -77,7 +78,7 @@ def named_from(folder: Path, scenario: str) -> str:
     return os.path.relpath(Path(scenario).resolve(), folder.resolve()) if scenario.endswith(".toml") else scenario
 
 
-def scenario_text(scenario: Any, vehicle: Path, ranges: dict[str, tuple[float, float]], of: Provenance) -> str:
+def scenario_text(scenario: Scenario, vehicle: Path, ranges: dict[str, tuple[float, float]], of: Provenance) -> str:
     """A scenario file, beside that of the vehicle, that extends the one that was flown."""
     lines = [f"# {scenario.name} with the vehicles that were identified: {of.line}."]
     lines += [

@@ -6,20 +6,22 @@ judged on a third.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from robomarl.core.bundle.provenance import UsedResidual
+from robomarl.core.types import Figures
 from robomarl.field.identify.flight_sets import Candidate, FlightSets
 from robomarl.field.identify.held_out import AFTER_S, Prediction, paired, split_flights
 from robomarl.field.identify.identify import RobotFit
 from robomarl.field.track import RobotTrack
 from robomarl.field.work import field_of
+from robomarl.lab.sim.scenario import Scenario
 
 LEAST_GAIN = 0.05
 """A residual that predicts by less than this share better is not worth to be trained with."""
 
 
-def used(prediction: Prediction, section: dict[str, Any]) -> UsedResidual:
+def used(prediction: Prediction, section: Figures) -> UsedResidual:
     """Return the record that is sealed into a bundle that is trained with it."""
     return UsedResidual(section["sha256"], prediction.before_m, prediction.after_m, prediction.windows)
 
@@ -35,7 +37,7 @@ class Judged(NamedTuple):
     """One sentence."""
 
     @property
-    def figures(self) -> dict[str, Any]:
+    def figures(self) -> Figures:
         """For JSON."""
         seen = {} if self.prediction is None else self.prediction._asdict()
         return {"used": self.candidate is not None, "said": self.said, **seen}
@@ -49,7 +51,7 @@ def three_sets(tracks: Sequence[RobotTrack], share: float) -> FlightSets:
     return FlightSets(*split_flights(rest, share), gate)
 
 
-def learn_residual(scenario: Any, found: Sequence[RobotFit], sets: FlightSets | None, seed: int) -> Judged:
+def learn_residual(scenario: Scenario, found: Sequence[RobotFit], sets: FlightSets | None, seed: int) -> Judged:
     """Learn a residual, and accept or reject it.
 
     Args:
@@ -81,7 +83,7 @@ def judged(candidate: Candidate) -> Judged:
     return Judged(seen, None, f"no residual, since it does not help: {what}.")
 
 
-def section_text(section: dict[str, Any]) -> str:
+def section_text(section: Figures) -> str:
     """Return the section of a scenario file."""
     rows = (f'{key} = "{value}"' if isinstance(value, str) else f"{key} = {value}" for key, value in section.items())
     return "\n".join(["", "[residual]", *rows, ""])

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from robomarl.lab.plants.conditions import Condition
 from robomarl.lab.plants.excite import ExciteConfig, brakings, excitations
 from robomarl.lab.plants.flight import Plant, fly
 from robomarl.lab.plants.plants import make_plant
+from robomarl.lab.sim.scenario import Scenario
 
 BRAKE_S = 1.5
 """How long a braking lasts."""
@@ -69,7 +70,7 @@ class Rig:
     config: MeasureConfig
 
 
-def make_rig(scenario: Any, vehicle: AnyVehicle, config: MeasureConfig) -> Rig:
+def make_rig(scenario: Scenario, vehicle: AnyVehicle, config: MeasureConfig) -> Rig:
     """The plants of a scenario that the vehicle is in."""
     planar, limits = not isinstance(vehicle, Quadrotor), vehicle.limits
     flights = excitations(limits, scenario.period_s, planar, config.excite).command.shape[1]

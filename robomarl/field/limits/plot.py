@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from robomarl.field.limits.measure import Figures, MeasureConfig, Rig
 from robomarl.lab.plants.conditions import Condition
 from robomarl.lab.plants.excite import excitations
 from robomarl.lab.plants.flight import Flights, fly
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 def plot(
@@ -40,7 +43,7 @@ def plot(
     figure.savefig(file, dpi=120)
 
 
-def _frontier(axes: Any, found: Sequence[Figures], config: MeasureConfig, at: int) -> None:
+def _frontier(axes: "Axes", found: Sequence[Figures], config: MeasureConfig, at: int) -> None:
     for name in dict.fromkeys(f.condition.variation for f in found):
         errors = np.max([f.error_m_s2 for f in found if f.condition.variation == name], 0)
         axes.plot(config.delays_s, errors, marker=".", label=name)
@@ -49,7 +52,7 @@ def _frontier(axes: Any, found: Sequence[Figures], config: MeasureConfig, at: in
     axes.legend()
 
 
-def _worst_flight(axes: Any, rig: Rig, worst: Figures, at: int) -> None:
+def _worst_flight(axes: "Axes", rig: Rig, worst: Figures, at: int) -> None:
     """Plot the velocity of the worst flight in the worst direction, with the range that the window's commands
     explain.
     """

@@ -1,19 +1,18 @@
 """Which scenarios a vehicle is in, and under which conditions it is measured there."""
 
 import dataclasses
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Hashable, Sequence
 
 from robomarl.core.config import UserError
 from robomarl.core.hardware.scenario_files import read_scenario, scenario_names
 from robomarl.core.hardware.vehicle import AnyVehicle, load_any_vehicle
 from robomarl.lab.plants.conditions import Condition, corners, distinct
 from robomarl.lab.plants.plants import known_names, measured
-from robomarl.lab.sim.scenario import load_scenario
+from robomarl.lab.sim.scenario import Scenario, load_scenario
 from robomarl.lab.simulation import simulation_of
 
 
-def scenarios_of(name: str, vehicle: AnyVehicle, only: Sequence[str] = ()) -> list[Any]:
+def scenarios_of(name: str, vehicle: AnyVehicle, only: Sequence[str] = ()) -> list[Scenario]:
     """The scenarios of a vehicle, with the vehicle from the file of that name or path.
 
     Args:
@@ -36,15 +35,15 @@ def scenarios_of(name: str, vehicle: AnyVehicle, only: Sequence[str] = ()) -> li
     return found
 
 
-def grouped(scenarios: Sequence[Any]) -> list[tuple[Any, list[Condition]]]:
+def grouped(scenarios: Sequence[Scenario]) -> list[tuple[Scenario, list[Condition]]]:
     """Return one scenario for all that move the vehicle alike, with the conditions of the whole group."""
-    groups: dict[Any, list[Any]] = {}
+    groups: dict[Hashable, list[Scenario]] = {}
     for scenario in scenarios:
         groups.setdefault(measured(scenario).moves_alike(scenario), []).append(scenario)
     return [(alike[0], distinct(c for s in alike for c in conditions_of(s))) for alike in groups.values()]
 
 
-def conditions_of(scenario: Any) -> list[Condition]:
+def conditions_of(scenario: Scenario) -> list[Condition]:
     """Return every corner of the ranges that the scenario randomizes and the vehicle feels."""
     ranges = {name: getattr(scenario.randomize, name) for name in known_names(scenario)}
     return corners(ranges, scenario.held_out)

@@ -6,7 +6,6 @@ One row is one tick of one robot while it moves. `docs/recordings.md` has the co
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +13,7 @@ import pyarrow.parquet as pq
 
 from robomarl.core.bundle.bundle import load_bundle
 from robomarl.core.config import UserError
+from robomarl.core.types import Figures
 from robomarl.field.replay.bag import open_bag
 from robomarl.field.replay.bag_replay import BagReplay, Moment, Progress
 from robomarl.field.replay.tally import reason_name
@@ -64,7 +64,7 @@ class _Rows:
         about |= {"rate_hz": contract.rate_hz, "actions_each": contract.actions_each}
         self._schema = schema_of(contract.observation.elements, contract.action.fields, about)
         self._writer = pq.ParquetWriter(file, self._schema, compression="zstd")
-        self._waiting: list[dict[str, Any]] = []
+        self._waiting: list[Figures] = []
         self._before: dict[str, tuple[int, int, int]] = {}
         self.recording = self.count = 0
 

@@ -1,11 +1,11 @@
 """Figures of a replay, of the whole recording and by robot, and the verdict, which considers all figures."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from robomarl.core.bundle.golden import COMMAND_TOLERANCE, TOLERANCE
+from robomarl.core.types import Figures
 
 if TYPE_CHECKING:
     from robomarl.field.replay.replayed import Replayed
@@ -26,7 +26,7 @@ class ReplayVerdict(NamedTuple):
     """"good" only if all of actions, commands and observations were compared, and nothing is missing."""
 
 
-def figures_of(found: "Replayed") -> dict[str, Any]:
+def figures_of(found: "Replayed") -> Figures:
     """For JSON. Differences are absolute, in the unit of the element; shares are of the ticks in which policies moved
     the robots; `real_time_factor` is recorded over replayed seconds."""
     tallies = list(found.tallies.values())
@@ -57,7 +57,7 @@ def figures_of(found: "Replayed") -> dict[str, Any]:
     return {**figures, "verdict": verdict.text, "passed": verdict.passed}
 
 
-def verdict_of(figures: Mapping[str, Any]) -> ReplayVerdict:
+def verdict_of(figures: Figures) -> ReplayVerdict:
     """The verdict for the page, the terminal and the exit status.
 
     Args:

@@ -17,13 +17,16 @@ from robomarl.ros.fieldtask import FieldTask
 from robomarl.ros.intake.judge import reader_of
 from robomarl.ros.io import fast_messages
 from robomarl.ros.io.away_frame import turned, turned_broadcast
+from robomarl.ros.io.messages import Message
 from robomarl.ros.io.node_base import message_class
 from robomarl.ros.recording.tick_record import SENSED
 from robomarl.ros.robot.team_agreement import Announcement
 from robomarl.ros.topics import Topic
 
 Sink = Callable[[RecordedMessage], None]
-Stamped = Callable[[bytes], tuple[Any, float]]
+Read = Any
+"""Content of a message as its reader returns it: each topic has its own class."""
+Stamped = Callable[[bytes], tuple[Read, float]]
 """Function from the bytes of a message to its content and its stamp [s]."""
 
 
@@ -104,21 +107,21 @@ def _announcement(data: bytes) -> Announcement:
     return _whole(topics.ANNOUNCE, status_messages.announcement_to)(data)
 
 
-def _turned(read: Stamped, turn: Callable[[Any], Any] | None) -> Stamped:
+def _turned(read: Stamped, turn: Callable[[Read], Read] | None) -> Stamped:
     """Turned for a robot that thinks in the turned map."""
 
-    def both(data: bytes) -> tuple[Any, float]:
+    def both(data: bytes) -> tuple[Read, float]:
         value, stamp_s = read(data)
         return (value if turn is None else turn(value)), stamp_s
 
     return both
 
 
-def _once(read: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
+def _once(read: Callable[[bytes], Read]) -> Callable[[bytes], Read]:
     """Return a reader that reads equal bytes once, for all successive receivers."""
-    last: list[Any] = [None, None]
+    last: list[Read] = [None, None]
 
-    def remembered(data: bytes) -> Any:
+    def remembered(data: bytes) -> Read:
         if data is not last[0]:
             last[:] = data, read(data)
         return last[1]
@@ -126,7 +129,7 @@ def _once(read: Callable[[bytes], Any]) -> Callable[[bytes], Any]:
     return remembered
 
 
-def _whole(topic: Topic, read: Callable) -> Callable[[bytes], Any]:
+def _whole(topic: Topic, read: Callable[[Message], Read]) -> Callable[[bytes], Read]:
     kind, judged = message_class(topic.type), reader_of(topic, read)
     return read if getattr(read, "takes_bytes", False) else lambda data: judged(deserialize_message(data, kind))
 

@@ -3,11 +3,11 @@
 from array import array
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from robomarl.core.filter.filter import Reason
+from robomarl.core.types import Figures
 from robomarl.field.replay.decisions import Again, Tick
 from robomarl.field.replay.ticks import TickColumns
 from robomarl.ros.robot.decision import Held
@@ -120,7 +120,7 @@ class RobotTally:
         self.outside += beyond
         self.outside_ticks += bool(beyond.any())
 
-    def figures(self) -> dict[str, Any]:
+    def figures(self) -> Figures:
         """For JSON; times in seconds and microseconds."""
         return {
             "ticks": self.ticks,

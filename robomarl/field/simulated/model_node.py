@@ -6,7 +6,6 @@ It decides at the policy's rate: a command is in force from the decision after i
 import math
 import sys
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +15,8 @@ from robomarl.core.view import Goal
 from robomarl.field.simulated.team_sim_node import TeamSimNode
 from robomarl.lab.sim.model.engines import engines, make_model_sim
 from robomarl.lab.sim.model.model import Model
+from robomarl.lab.sim.model.world import TeamWorld
+from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.simulation import simulation_of
 from robomarl.ros.flight_score import Score
 from robomarl.ros.io.messages import Estimate, Message
@@ -32,7 +33,7 @@ class RealTimeModel:
 
     every = 1
 
-    def __init__(self, model: Model, scenario: Any) -> None:
+    def __init__(self, model: Model, scenario: Scenario) -> None:
         """Take them; call `reset` before the first step."""
         self.model, self._scenario, self._resets = model, scenario, -1
         self.width = len(model.action(scenario).sent)
@@ -59,7 +60,7 @@ class RealTimeModel:
         return [Goal(goal, UPRIGHT) for goal in self.world.goal_m[0].astype(float)]
 
     @property
-    def world(self) -> Any:
+    def world(self) -> TeamWorld:
         """True state now; axes [1, N, ...]."""
         return self._sim.world
 
@@ -110,12 +111,13 @@ class RealTimeModel:
         return Score(self._resets, self._seed, *flown, self._scenario.time_limit_s, slipped_s)
 
 
-class ModelNode(TeamSimNode):
+class ModelNode(TeamSimNode[Scenario]):
     """All robots of a team, simulated."""
 
+    kind = Scenario
     _team: RealTimeModel
 
-    def made(self, scenario: Any) -> RealTimeModel:
+    def made(self, scenario: Scenario) -> RealTimeModel:
         """The robots; raises `UserError` where the scenario's domain is no `Model`."""
         model = needed(simulation_of(scenario).model, scenario, "model that this simulator knows")
         return RealTimeModel(model, scenario)
@@ -127,7 +129,7 @@ class ModelNode(TeamSimNode):
             raise UserError(f"{place_of(self._team.model.messages)}: messages() returned {fault}.")
         return made
 
-    def _fault_of(self, made: Any) -> str:
+    def _fault_of(self, made: object) -> str:
         """Return the fault of the messages of a model; "" if each is of its topic's type."""
         wanted = {name: made_for.msg_type for name, made_for in self._sensed.items()}
         if not isinstance(made, Mapping):

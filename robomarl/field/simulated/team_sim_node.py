@@ -7,18 +7,20 @@ inputs, outputs and sensors.
 import math
 from abc import abstractmethod
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+
+from rclpy.publisher import Publisher
 
 from robomarl.core.config import UserError, to_dict
 from robomarl.core.view import Goal
 from robomarl.lab.sim.scenario import Scenario, load_scenario
 from robomarl.lab.simulation import simulation_of
 from robomarl.ros import convert, topics
-from robomarl.ros.fieldtask import FieldTask, field_task
+from robomarl.ros.fieldtask import FieldTask, Sensor, field_task
 from robomarl.ros.intake.mailbox import Mailbox
 from robomarl.ros.io import fast_messages
 from robomarl.ros.io.fast_messages import OdometryWriter, TruthWriter
-from robomarl.ros.io.messages import Estimate, Message
+from robomarl.ros.io.messages import Estimate, Message, MessageInfo
 from robomarl.ros.io.node_base import now_s, publisher
 from robomarl.ros.real_time import RealTimeNode
 from robomarl.ros.timing.steady import AWAY_S, Absence, steady_now_s
@@ -55,10 +57,14 @@ class RealTimeRobots(Protocol):
         ...
 
 
-class TeamSimNode(RealTimeNode):
+S = TypeVar("S", bound=Scenario)
+"""Scenarios that a node simulates."""
+
+
+class TeamSimNode(RealTimeNode, Generic[S]):
     """All robots, simulated."""
 
-    kind: type[Scenario] = Scenario
+    kind: type[S]
     """Class of scenarios that can be simulated."""
 
     def __init__(self) -> None:
@@ -77,7 +83,7 @@ class TeamSimNode(RealTimeNode):
         self._write, self._write_truth = [OdometryWriter(name) for name in self._names], TruthWriter(self._names)
         self._goals: list[Mailbox] = []
         self._absence = Absence()
-        self._tellers: dict[str, Any] = {}
+        self._tellers: dict[str, Publisher] = {}
         self.connect()
         self.connect_robots()
         self.restart(self.settings.seed)
@@ -85,7 +91,7 @@ class TeamSimNode(RealTimeNode):
         self.get_logger().info(f"{scenario.name}: {count} robots; {1 / self._team.dt_s:g} steps of physics a second.")
 
     @abstractmethod
-    def made(self, scenario: Any) -> RealTimeRobots:
+    def made(self, scenario: S) -> RealTimeRobots:
         """Make the robots, with the members that all further methods use."""
 
     @abstractmethod
@@ -94,7 +100,7 @@ class TeamSimNode(RealTimeNode):
         topic.
         """
 
-    def count_of(self, scenario: Any) -> int:
+    def count_of(self, scenario: S) -> int:
         """Robots of all teams."""
         return scenario.count
 
@@ -110,7 +116,7 @@ class TeamSimNode(RealTimeNode):
         self._shown_goals = publisher(self, topics.SIM_GOALS, topics.SIM_GOALS.of("sim", base))
         self._sensed = {s.topic.name: publisher(self, s.topic, s.name("", base)) for s in self.sensors(field)}
 
-    def sensors(self, field: FieldTask) -> Any:
+    def sensors(self, field: FieldTask) -> tuple[Sensor, ...]:
         """Those of the task that are simulated."""
         return field.sensors
 
@@ -129,7 +135,7 @@ class TeamSimNode(RealTimeNode):
                 if not self.waited(info):
                     self._team.command(index, command[self._columns])
 
-    def waited(self, info: Any) -> bool:
+    def waited(self, info: MessageInfo) -> bool:
         """Return True if a command waited for a simulator that stood still: no vehicle takes it for a current one."""
         return self._absence.waited_s(info) > AWAY_S
 

@@ -14,7 +14,7 @@ from robomarl.ros.io.messages import Message
 from robomarl.ros.io.node_base import run_node
 
 
-class SimNode(TeamSimNode):
+class SimNode(TeamSimNode[FlightScenario]):
     """All robots of a team, simulated."""
 
     kind = FlightScenario

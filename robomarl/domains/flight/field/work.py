@@ -1,7 +1,8 @@
 """`FIELD` of flying teams, `PAYLOAD` of those that carry something."""
 
 from dataclasses import replace
-from typing import Any
+
+import numpy as np
 
 from robomarl.core.config import UserError
 from robomarl.domains.flight.field.identify.learned import learned
@@ -10,10 +11,11 @@ from robomarl.domains.flight.field.identify.retrace import retrace
 from robomarl.domains.flight.field.identify.weigh import weigh
 from robomarl.domains.flight.field.payload.hang import find_payload
 from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.field.identify.legs import Legs
 from robomarl.field.work import FieldWork
 
 
-def reflown(scenario: FlightScenario, legs: Any, seed: int | None) -> Any:
+def reflown(scenario: FlightScenario, legs: Legs, seed: int | None) -> np.ndarray:
     """Each vehicle alone on `mujoco`.
 
     Raises:

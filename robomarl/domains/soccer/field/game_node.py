@@ -26,7 +26,7 @@ PER_ROBOT = (SIGHTING, KICKER, topics.ODOMETRY)
 """Topics of each robot in publishing order: the nodes' ticks wait for the odometry."""
 
 
-class GameNode(TeamSimNode):
+class GameNode(TeamSimNode[SoccerScenario]):
     """All players, the ball and the field."""
 
     kind = SoccerScenario

@@ -11,7 +11,7 @@ replacement. It keeps the weights that best predict the windows of held-out flig
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -32,6 +32,7 @@ from robomarl.domains.flight.lab.residual import (
     own_features,
     save_residual,
 )
+from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.field.identify.flight_sets import Candidate, FlightSets
 from robomarl.field.identify.noise import Whitener
 from robomarl.field.identify.robot_fit import RobotFit
@@ -64,7 +65,7 @@ class Left(NamedTuple):
     """[W] int."""
 
 
-def learned(scenario: Any, found: Sequence[RobotFit], sets: FlightSets, seed: int) -> Candidate | None:
+def learned(scenario: FlightScenario, found: Sequence[RobotFit], sets: FlightSets, seed: int) -> Candidate | None:
     """An ensemble and its errors; None where flights have no whole window. See `robomarl.field.identify.residual`."""
     stop, gate = (short_windows_of(found, tracks, scenario.period_s) for tracks in (sets.stop, sets.gate))
     if stop is None or gate is None:
@@ -136,10 +137,12 @@ def _adam() -> optax.GradientTransformation:
     return optax.adamw(LEARNING_RATE, weight_decay=WEIGHT_DECAY)
 
 
-def _steps(left: Left, state: tuple[Residual, Any], rows: jax.Array, key: jax.Array) -> tuple[Residual, Any]:
+def _steps(
+    left: Left, state: tuple[Residual, optax.OptState], rows: jax.Array, key: jax.Array
+) -> tuple[Residual, optax.OptState]:
     """`STEPS` gradient steps of one member, on batches of its rows."""
 
-    def step(state: tuple[Residual, Any], key: jax.Array) -> tuple[tuple[Residual, Any], None]:
+    def step(state: tuple[Residual, optax.OptState], key: jax.Array) -> tuple[tuple[Residual, optax.OptState], None]:
         member, moments = state
         batch = jax.random.choice(key, rows, (min(BATCH, len(rows)),), replace=False)
         slope = jax.grad(unexplained)(member, left, batch)
@@ -155,7 +158,7 @@ def unexplained(member: Residual, left: Left, batch: jax.Array) -> jax.Array:
     return ((left.errors[batch] + left.answer[left.robot[batch]] @ push) ** 2).mean()
 
 
-def left_over(scenario: Any, found: Sequence[RobotFit], tracks: Sequence[RobotTrack]) -> Left:
+def left_over(scenario: FlightScenario, found: Sequence[RobotFit], tracks: Sequence[RobotTrack]) -> Left:
     """Return the identified vehicles' errors in the windows of these tracks, and the inputs of the residual there."""
     steps, flights = min(robot.windows.length for robot in found), {track.flight for track in tracks}
     parts = []

@@ -3,7 +3,7 @@ and commands.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +11,7 @@ import numpy as np
 
 from robomarl.domains.flight.field.identify.model import WindowFlown, window_outputs
 from robomarl.domains.flight.lab.residual import Residual
+from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.field.identify.held_out import AFTER_S
 from robomarl.field.identify.robot_fit import RobotFit
 from robomarl.field.identify.windows import cut_windows, neighbours_of
@@ -56,7 +57,7 @@ def short_windows_of(found: Sequence[RobotFit], tracks: Sequence[RobotTrack], pe
 class OpenLoop:
     """The model with a residual, compiled once."""
 
-    def __init__(self, scenario: Any) -> None:
+    def __init__(self, scenario: FlightScenario) -> None:
         """Nothing is compiled yet."""
         self.scenario = scenario
 

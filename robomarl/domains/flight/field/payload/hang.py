@@ -14,7 +14,6 @@ which is linear in c. Payloads that lean show the height of c, level ones do not
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 from scipy.stats import t as student
@@ -83,10 +82,9 @@ def _stretch_m(load: LoadConfig, cables: CableConfig) -> float:
     return load.mass_kg * GRAVITY_M_S2 / len(cables.load_points_m) / cables.stiffness_n_m
 
 
-def changes(scenario: FlightScenario, found: Sequence[Parameter]) -> dict[str, dict[str, Any]]:
+def changes(scenario: FlightScenario, found: Sequence[Parameter]) -> dict[str, dict[str, object]]:
     """Return the sections of a scenario file with the estimates, and the ranges around them."""
-    load, cables = scenario.load, [p for p in found if p.name == "cable_m"]
-    assert load is not None, "the caller has looked"
+    (load, _), cables = scenario.carried, [p for p in found if p.name == "cable_m"]
     length_m = sum(p.value for p in cables) / len(cables)
     told = {p.name: p for p in found if p.robot == "payload"}
     mass = told["mass_kg"]

@@ -5,6 +5,7 @@ import math
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 
@@ -203,7 +204,9 @@ def _matches(
     size = batch_size(config.episodes, MatchScore.side_by_side)
     sim = make_soccer(scenario, config.sim, size, config.seed)
     runner = EpisodeRunner(BothSides(scenario, *players), sim, MatchScore(scenario), 0 if config.video else None)
-    return runner.run(config.episodes, "matches"), track(scenario, runner.rows) if runner.rows else None
+    tally = runner.run(config.episodes, "matches")
+    rows = cast("list[tuple[np.ndarray, ...]]", runner.rows)  # of `MatchScore.row`
+    return tally, track(scenario, rows) if rows else None
 
 
 def _set_pieces(scenario: SoccerScenario, ours: Player, config: GameConfig) -> Figures:
