@@ -14,7 +14,7 @@ import tyro
 from benchmarks.flight.identification import summary
 from robomarl.core.view import LocalView
 from robomarl.domains.flight.field.payload.hang import find_payload
-from robomarl.domains.flight.lab.batch import TeamSim
+from robomarl.domains.flight.lab.engines.team_sim import TeamSim
 from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.domains.flight.lab.payload.start import draw_pose
 from robomarl.domains.flight.lab.payload.state import Load

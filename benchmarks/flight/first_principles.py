@@ -21,7 +21,7 @@ from robomarl.domains.flight.field.crazyflie_peer.mellinger import (
     rotor_thrusts,
     torque_for,
 )
-from robomarl.domains.flight.lab.batch import TeamSim
+from robomarl.domains.flight.lab.engines.team_sim import TeamSim
 from robomarl.domains.flight.lab.quadrotor import RigidVehicle, Vec3
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.world import FlightWorld, advance

@@ -16,7 +16,7 @@ from benchmarks import Row
 from robomarl.core.bundle.pilot import Pilot
 from robomarl.core.filter.filter import SafetyFilter
 from robomarl.core.filter.give_way import GiveWay
-from robomarl.domains.flight.lab.batch import TeamSim
+from robomarl.domains.flight.lab.engines.team_sim import TeamSim
 from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.domains.flight.lab.goto import GotoPolicy
 from robomarl.domains.flight.lab.scenario import FlightScenario

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from robomarl.core.config import UserError
-from robomarl.domains.flight.lab.batch import TeamSim
 from robomarl.domains.flight.lab.engines.mjcf import build_model
+from robomarl.domains.flight.lab.engines.team_sim import TeamSim
 from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.domains.flight.lab.payload.check import event_difference, events, tension_difference
 from robomarl.domains.flight.lab.payload.follow import pose_errors

@@ -8,8 +8,8 @@ import pytest
 
 from robomarl.core.config import UserError
 from robomarl.core.types import GRAVITY_M_S2
-from robomarl.domains.flight.lab.batch import TeamSim
 from robomarl.domains.flight.lab.check import harsh_commands, spread_out
+from robomarl.domains.flight.lab.engines.team_sim import TeamSim
 from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.domains.flight.lab.randomize import RandomizeConfig
 from robomarl.domains.flight.lab.scenario import FlightScenario

@@ -4,7 +4,7 @@ import jax
 import numpy as np
 
 from robomarl.core.view import Plan
-from robomarl.domains.flight.lab.batch import TeamSim
+from robomarl.domains.flight.lab.engines.team_sim import TeamSim
 from robomarl.domains.flight.lab.env import make_engine
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.world import FlightWorld, advance

@@ -3,8 +3,8 @@
 import numpy as np
 
 from robomarl.core.view import Plan
-from robomarl.domains.flight.lab.batch import TeamSim
 from robomarl.domains.flight.lab.engines.mujoco_bodies import MujocoBodies
+from robomarl.domains.flight.lab.engines.team_sim import TeamSim
 from robomarl.domains.flight.lab.payload.engine_mujoco import MujocoCarriers
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.world import FlightWorld, advance

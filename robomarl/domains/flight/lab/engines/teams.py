@@ -1,7 +1,7 @@
 """`make_team`: a batch of teams on the engine of a name."""
 
 from robomarl.core.config import UserError
-from robomarl.domains.flight.lab.batch import TeamSim
+from robomarl.domains.flight.lab.engines.team_sim import TeamSim
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.lab.sim.batch import SIMS
 

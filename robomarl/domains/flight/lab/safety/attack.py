@@ -14,7 +14,7 @@ import numpy as np
 from robomarl.core.filter.filter import SafetyFilter
 from robomarl.core.filter.model.constants import Mode
 from robomarl.core.types import Figures
-from robomarl.domains.flight.lab.batch import TeamSim
+from robomarl.domains.flight.lab.engines.team_sim import TeamSim
 from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.world import positions, velocities
