@@ -1,6 +1,6 @@
 """`bench radio`: four Crazyflies on one radio: the smallest rate of exchanges at which `swap_4` flies.
 
-The simulated vehicles share a radio (`crazyflie_peer.radio`), the node of their adapter sends each 50 full states and
+The simulated vehicles share a radio (`SharedRadio`), the node of their adapter sends each 50 full states and
 hears 50 estimates and 10 statuses a second. Each rate is flown by real processes.
 """
 

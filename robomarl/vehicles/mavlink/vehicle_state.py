@@ -5,6 +5,7 @@ definition.
 """
 
 import math
+import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -12,10 +13,9 @@ import numpy as np
 
 from robomarl.core.hardware.sections import CommandLossConfig
 from robomarl.ros.io.messages import Estimate
-from robomarl.vehicles.autopilot.kinds import AUTOPILOTS
+from robomarl.vehicles.autopilot.kinds import ARDUPILOT, AUTOPILOTS, AutopilotKind
 from robomarl.vehicles.autopilot.ned import FrameError, force_from_frd, from_ned, from_odometry
 from robomarl.vehicles.autopilot.state import US, AutopilotState
-from robomarl.vehicles.mavlink.parameters import decoded
 
 MavMessage = Any
 """A message of pymavlink: generated classes without a common base."""
@@ -25,6 +25,10 @@ ARMED_BIT, TERMINATED = 128, 8
 FRESH_S = 1.0
 """An ODOMETRY that is older makes way for LOCAL_POSITION_NED and ATTITUDE_QUATERNION."""
 FIELDS = ("x", "y", "z"), ("vx", "vy", "vz"), ("rollspeed", "pitchspeed", "yawspeed")
+
+LETTERS = {1: "B", 2: "b", 3: "H", 4: "h", 5: "I", 6: "i"}
+"""Format letters by MAV_PARAM_TYPE of integers; 9 is a float."""
+REAL = 9
 
 
 class VehicleState(AutopilotState):
@@ -147,3 +151,11 @@ class VehicleState(AutopilotState):
         """The answer to ours."""
         if message.tc1 and 0 <= (trip_s := now_s - message.ts1 / 1e9):
             self.clocks.trip(trip_s)
+
+
+def decoded(value: float, kind: int, autopilot: AutopilotKind | None) -> float:
+    """A value of PARAM_VALUE; `autopilot` None counts as PX4."""
+    if kind not in LETTERS or autopilot is ARDUPILOT:
+        return value
+    size = struct.calcsize(LETTERS[kind])
+    return float(struct.unpack("<" + LETTERS[kind], struct.pack("<f", value)[:size])[0])

@@ -32,10 +32,9 @@ from robomarl.ros.vehicle_topics.mocap import RESET, topics_of
 from robomarl.vehicles.adapter_node import AdapterNode
 from robomarl.vehicles.mocap.frame_judge import FrameJudge
 from robomarl.vehicles.mocap.motion_filter import PoseNoise
-from robomarl.vehicles.mocap.mounting import Mounting
 from robomarl.vehicles.mocap.robot_words import RobotWords
 from robomarl.vehicles.mocap.sensed import FLOWN, Quality, TrackRules
-from robomarl.vehicles.mocap.sources import NamedPose, poses_of
+from robomarl.vehicles.mocap.sources import Mounting, NamedPose, poses_of
 from robomarl.vehicles.mocap.team import PERIOD_S, TeamTracks, tracked_as
 
 WAITS = 20

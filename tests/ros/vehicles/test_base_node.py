@@ -150,7 +150,8 @@ def test_an_operator_stops_it_and_another_who_commands_it_is_named():
         assert peer.wait(driver.moves)
         driver.order("stop")
         assert peer.wait(driver.rests)
-        assert peer.wait(lambda: "an operator stopped it" in peer.says("robot_0/base"))  # diagnostics come once a second
+        # Diagnostics come once a second.
+        assert peer.wait(lambda: "an operator stopped it" in peer.says("robot_0/base"))
         assert driver.rests()
         driver.order("reset")
         assert peer.wait(driver.moves)

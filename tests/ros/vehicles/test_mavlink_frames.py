@@ -11,7 +11,7 @@ from robomarl.core.geometry import rotation_matrix
 from robomarl.ros.io.messages import Estimate
 from robomarl.vehicles.autopilot import ned as frames
 from robomarl.vehicles.autopilot.kinds import ARDUPILOT, PX4, px4_mode
-from robomarl.vehicles.mavlink.parameters import decoded
+from robomarl.vehicles.mavlink.vehicle_state import decoded
 
 COUNT = 10_000
 EXACT = 1e-6

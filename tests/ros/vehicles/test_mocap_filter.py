@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from robomarl.core.geometry import quat_from_yaw, quat_multiply, rotate
 from robomarl.vehicles.conversion.frames import quat_from_roll_pitch_yaw
 from robomarl.vehicles.mocap.motion_filter import MotionFilter, PoseNoise, rotation_vector, turned
-from robomarl.vehicles.mocap.mounting import Mounting
+from robomarl.vehicles.mocap.sources import Mounting
 from robomarl.vehicles.mocap.tracker import SensedPose
 
 UP = np.array([1.0, 0.0, 0.0, 0.0])

@@ -1,5 +1,6 @@
-"""`CrtpPeer`: one Crazyflie that is spoken to over CRTP, on a UDP socket of its own. No ROS here."""
+"""`CrtpPeer`: one Crazyflie that is spoken to over CRTP, on a UDP socket of its own; `SharedRadio`. No ROS here."""
 
+import math
 import socket
 from collections import deque
 from functools import partial
@@ -7,7 +8,6 @@ from functools import partial
 from robomarl.core.types import GRAVITY_M_S2
 from robomarl.domains.flight.field.crazyflie_peer.crtp import CrtpServer, Packet, decoded
 from robomarl.domains.flight.field.crazyflie_peer.firmware import Firmware, packed_quat
-from robomarl.domains.flight.field.crazyflie_peer.radio import MOST, SharedRadio
 from robomarl.domains.flight.field.crazyflie_peer.team import Peer
 from robomarl.ros.io.messages import Estimate
 
@@ -24,6 +24,30 @@ LOGGED = {
 is negative), battery, supervisor, and the accelerometer in g.
 """
 JUMP_MM = 1000.0
+MOST = 50
+"""Packets that wait in one direction; of more the oldest are lost."""
+
+
+class SharedRadio:
+    """Memory of one Crazyradio for a whole team: which exchanges have been.
+
+    An exchange is a packet to one vehicle and, in its acknowledgement, one packet back (Bitcraze, communication
+    protocol overview). Vehicles take turns, whether they have something to send or not.
+    """
+
+    def __init__(self, rate_hz: float, count: int) -> None:
+        """Create a radio with `rate_hz` exchanges per second, given to `count` vehicles in turn; 0: no rate limit."""
+        self.rate_hz, self._count = rate_hz, count
+        self._done = [0.0] * count
+
+    def exchanges(self, index: int, now_s: float) -> int:
+        """Those of one vehicle since its last call."""
+        if not self.rate_hz:
+            return MOST
+        # Of this vehicle are the numbers index, index + count, index + 2 count, ...
+        reached = math.floor((now_s * self.rate_hz - index) / self._count)
+        since, self._done[index] = reached - self._done[index], reached
+        return int(min(max(since, 0), MOST))
 
 
 def parameters() -> dict[str, tuple[str, float]]:

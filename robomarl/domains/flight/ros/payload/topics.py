@@ -1,6 +1,9 @@
-"""Topics of a team with a payload, besides the usual ones. No ROS here."""
+"""Topics of a team with a payload and the rights of its mission, besides the usual ones. No ROS here."""
 
-from robomarl.ros.topics import Topic
+from robomarl.ros.enclaves.rights import TeamRights
+from robomarl.ros.enclaves.rights_terms import Rights
+from robomarl.ros.robot.state_machine import Order
+from robomarl.ros.topics import ANNOUNCE, WORLD, NodeGraph, Topic
 
 LOAD_POSE = Topic(
     "load_pose", "geometry_msgs/msg/PoseStamped", False, False, 5, "policy rate", "map",
@@ -10,3 +13,14 @@ LOAD_GOAL = Topic(
     "load_goal", "geometry_msgs/msg/PoseStamped", True, False, 1, "when it changes", "map",
     "where the load is to go, for the whole team at once; instead of `NAME/goal`",
 )  # fmt: skip
+
+
+def graph() -> NodeGraph:
+    """The load's pose, and one goal for the team."""
+    return NodeGraph(goal=LOAD_GOAL, sensed=(LOAD_POSE,))
+
+
+def rights(team: TeamRights) -> dict[str, Rights]:
+    """Return the rights of the mission's node."""
+    announced = team.each(team.names, ANNOUNCE)
+    return {"mission": Rights(team.each((WORLD,), LOAD_GOAL), announced, calls=team.all(Order.LAND))}
