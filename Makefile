@@ -7,7 +7,7 @@ KERNEL := $(wildcard robomarl/core/filter/kernel/*.[ch]) robomarl/core/filter/ke
 
 # Without an accelerator, JAX is held at a version whose CPU backend does not deadlock.
 GPU := $(shell command -v nvidia-smi)
-EXTRAS ?= train,ros,dataset,dev,wheels,crazyflie,mavlink,ssl,pettingzoo,jaxmarl,view$(if $(GPU),$(comma)cuda)
+EXTRAS ?= train,ros,dataset,dev,wheels,crazyflie,mavlink,ssl,pettingzoo,jaxmarl,view,site$(if $(GPU),$(comma)cuda)
 CONSTRAINTS := $(if $(GPU),,--constraint constraints-cpu.txt)
 comma := ,
 
@@ -20,7 +20,7 @@ DOTS := awk '/^ *Collecting |^ *Downloading /{printf "."; fflush()} /^Installing
 SHELL := /bin/bash
 .SHELLFLAGS := -e -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup test check lint format bench demo build clean
+.PHONY: help setup test check lint format bench demo site build clean
 
 help: ## this list
 	@sed -nE 's/^([a-z]+):.*## (.*)/\1\t\2/p' Makefile | awk -F '\t' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -82,6 +82,10 @@ bench: setup ## the benchmarks
 demo: setup ## the main job on this machine, from training to the report
 	@$(BIN)/robomarl demo
 
+site: setup ## the documentation site, in site/
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
+	@echo "open site/index.html"
+
 build: setup ## build the wheels, install one elsewhere with what a robot needs, and run it there
 	@rm -rf build dist
 	@echo "building the wheels, one for each processor"
@@ -93,5 +97,5 @@ build: setup ## build the wheels, install one elsewhere with what a robot needs,
 	@ls -1 dist/*.whl
 
 clean: ## remove what builds and tests leave; .venv and runs/ stay
-	@rm -rf build dist install log *.egg-info .pytest_cache .ruff_cache .hypothesis
+	@rm -rf build dist install log site *.egg-info .pytest_cache .ruff_cache .hypothesis
 	@find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
