@@ -191,9 +191,7 @@ class SchemaError(Protocol):
 class Validator(Protocol):
     """A schema, as `jsonschema` reads it."""
 
-    def iter_errors(self, instance: object) -> Iterator[SchemaError]:
-        """All faults of a file's content."""
-        ...
+    iter_errors: Callable[[object], Iterator[SchemaError]]
 
 
 def check_schema(data: object, where: str) -> None:

@@ -134,6 +134,12 @@ class Pilot:
             result = result._replace(nominal=nominal, active=result.active | (asked != nominal).any(-1))
         return PilotCarry(carry.memory, carry.policy, safety, way), result
 
+    def warm_up(self, view: LocalView, decisions: int) -> None:
+        """Make some decisions that nobody gets, because the first ones are slow."""
+        carry = self.init(view)
+        for _ in range(decisions):
+            carry, _ = self.step(carry, view)
+
     @staticmethod
     def _known(rules: GiveWay, way: WayCarry) -> WayCarry:
         """The memory of the rules; where it is not finite, it starts again."""

@@ -6,6 +6,7 @@ brakes on it. (The graph alone would not: its clip and its squash turn infinity 
 """
 
 import math
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Protocol
@@ -25,48 +26,28 @@ PolicyCarry = tuple[np.ndarray, ...]
 
 
 class GraphNode(Protocol):
-    """An input or output of a graph."""
+    """An input or output of a graph; the batch is the first axis of its shape."""
 
     name: str
     shape: list[int]
-    """The batch first."""
     type: str
 
 
 class GraphBinding(Protocol):
-    """Buffers that a session reads and writes."""
+    """Buffers that a session reads and writes; (name, device, its number, type, shape, address) binds one."""
 
-    def bind_input(self, name: str, device: str, number: int, kind: type, shape: tuple[int, ...], at: int) -> None:
-        """Read an input from memory at an address."""
-        ...
-
-    def bind_output(self, name: str, device: str, number: int, kind: type, shape: tuple[int, ...], at: int) -> None:
-        """Write an output to memory at an address."""
-        ...
+    bind_input: Callable[[str, str, int, type, tuple[int, ...], int], None]
+    bind_output: Callable[[str, str, int, type, tuple[int, ...], int], None]
 
 
 class GraphSession(Protocol):
     """Part of `onnxruntime.InferenceSession` that this package uses; onnxruntime has no types."""
 
-    def get_inputs(self) -> list[GraphNode]:
-        """Inputs of the graph, in order."""
-        ...
-
-    def get_outputs(self) -> list[GraphNode]:
-        """Outputs of the graph, in order."""
-        ...
-
-    def run(self, names: list[str] | None, feed: dict[str, np.ndarray]) -> list[np.ndarray]:
-        """Outputs of these names for these inputs; None: all outputs."""
-        ...
-
-    def io_binding(self) -> GraphBinding:
-        """Make a binding without buffers."""
-        ...
-
-    def run_with_iobinding(self, binding: GraphBinding) -> None:
-        """Run on the buffers of a binding."""
-        ...
+    get_inputs: Callable[[], list[GraphNode]]
+    get_outputs: Callable[[], list[GraphNode]]
+    run: Callable[[list[str] | None, dict[str, np.ndarray]], list[np.ndarray]]
+    io_binding: Callable[[], GraphBinding]
+    run_with_iobinding: Callable[[GraphBinding], None]
 
 
 class Policy:

@@ -133,7 +133,7 @@ class Onboard:
     field_task: Callable[..., object] | None = None
     """(scenario, `robomarl.ros.fieldtask.Seat`) -> `robomarl.ros.fieldtask.FieldTask`; None: robots sense nothing but
     themselves."""
-    check_robot: Callable[[Content, str, int], None] = nothing
+    check_robot: "Callable[[Content, AnyVehicle, int], None]" = nothing
     """(scenario, vehicle, robots in the team): raises `UserError` if the robots can't do the task of the
     bundle's training.
     """

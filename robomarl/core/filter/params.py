@@ -115,6 +115,13 @@ class SafetyParams:
         """Q, how many commands are still on their way when a decision is made."""
         return math.ceil(self.safety.delay_s / self.period_s - 1e-6)
 
+    def lowered(self, by_m: float) -> "SafetyParams":
+        """The parameters with the floor of the arena lower by this distance [m]."""
+        if self.arena is None:
+            return self
+        x, y, z = self.arena.low_m
+        return dataclasses.replace(self, arena=Arena((x, y, z - by_m), self.arena.high_m))
+
     def _wary(self, other: "SafetyParams") -> Strangers | None:
         """Return `strangers`, with the gain of their rows if it is to be compared with a gain of `other`."""
         ours, theirs = self.strangers, other.strangers

@@ -8,6 +8,7 @@ import json
 import math
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,14 +16,13 @@ from robomarl.core.bundle.bundle import Bundle, load_bundle
 from robomarl.core.bundle.contract import Contract
 from robomarl.core.bundle.golden import check_filter
 from robomarl.core.bundle.pilot import Pilot, pilot_of
-from robomarl.core.bundle.runtime import open_policy, read_golden
+from robomarl.core.bundle.runtime import Policy, open_policy, read_golden
 from robomarl.core.config import UserError, build
 from robomarl.core.domain.registry import commands, filter_for, onboard_of
 from robomarl.core.filter.filter import Arena, SafetyFilter, SafetyParams, from_vehicle
 from robomarl.core.filter.model.bodies import Obstacle
 from robomarl.core.hardware.vehicle import AnyVehicle, Quadrotor, load_any_vehicle
-from robomarl.core.spec import ActionSpec
-from robomarl.core.view import LocalView, blank_view
+from robomarl.core.view import blank_view
 from robomarl.fleet.store import Store
 from robomarl.fleet.trust.policy import offer_of
 from robomarl.ros.fieldtask import FieldTask, Seat, field_task
@@ -65,53 +65,110 @@ class Loaded:
     """
 
 
+class Files(NamedTuple):
+    """Content of the robot's files."""
+
+    bundle: Bundle
+    vehicle: AnyVehicle
+    """The robot's own; the bundle's is the one of training."""
+
+
+class Fitted(NamedTuple):
+    """A policy behind this robot's filters, and its task."""
+
+    pilot: Pilot
+    landing: SafetyFilter
+    task: FieldTask
+
+
 def load_pilot(settings: PolicySettings, on_trial: bool = False) -> Loaded:
-    """Read the robot's bundle, check it here, and put it behind the filter.
+    """Read the robot's bundle, check it here, fit it to the robot and its team, and warm it up.
 
     Args:
-        settings: of the node.
-        on_trial: also a flashed bundle that is not confirmed yet; it does not fly before that.
+        settings: settings of the node.
+        on_trial: also load a flashed bundle that is not confirmed yet; it does not fly before that.
 
     Raises:
         UserError: no bundle, one that is broken or acts differently here, or that is for another team, vehicle
             or command.
+    """
+    files = read(settings, on_trial)
+    policy = check(files)
+    fitted = fit(policy, files, settings)
+    warm(fitted, len(settings.team) - 1)
+    return _loaded(files, fitted)
+
+
+def read(settings: PolicySettings, on_trial: bool = False) -> Files:
+    """Read bundle and vehicle file, each once.
+
+    Raises:
+        UserError: one is missing or damaged, or the bundle is for another team, command or vehicle.
     """
     root = Path(settings.robot_root) if settings.robot_root else None
     if settings.bundle:
         bundle = named_bundle(settings.bundle, root)
     else:
         bundle = flashed_bundle(Path(settings.robot_root), on_trial)
-    folder = str(bundle.folder)
+    check_team(bundle.contract, settings, str(bundle.folder))
+    return Files(bundle, load_any_vehicle(settings.vehicle or bundle.contract.vehicle.name))
+
+
+def check(files: Files) -> Policy:
+    """Open the policy, and replay the golden sequences with it and with its filter.
+
+    Raises:
+        UserError: the bundle is for another vehicle, or acts differently on this machine.
+    """
+    bundle, vehicle = files
+    if vehicle.name != bundle.contract.vehicle.name:
+        raise UserError(_for_another(bundle.contract, vehicle.name, str(bundle.folder)))
     policy = open_policy(bundle)
     deviation = check_filter(bundle.contract, read_golden(bundle), LOAD_STEPS)
     if not deviation.ok:
-        raise UserError(f"{folder}: {deviation}; this machine does not filter as it was trained, don't fly it.")
-    check_fit(bundle.contract, settings, folder)
-    limits = robot_limits(bundle.contract, settings)
-    pilot, landing = pilot_of(policy, limits), landing_filter(policy.action, limits)
-    size, scenario = len(settings.team), bundle.contract.scenario.content
-    onboard_of(scenario).check_robot(scenario, settings.vehicle or bundle.contract.vehicle.name, size)
-    seat = Seat(settings.index, size, settings.away, settings.pitch_m)
-    task = field_task(scenario, seat)
-    blank = task.sensed({sensor.topic.name: None for sensor in task.sensors}, empty_snapshot(size - 1))
-    for each in (pilot, Pilot(policy, landing)):
-        warm_up(each, blank_view(size - 1, blank))
-    gaps = [carry.max_gap_s for carry in bundle.contract.carries]
-    contract = bundle.contract
-    vehicle = load_any_vehicle(settings.vehicle or contract.vehicle.name)
+        raise UserError(f"{bundle.folder}: {deviation}; this machine does not filter as it was trained, don't fly it.")
+    return policy
+
+
+def fit(policy: Policy, files: Files, settings: PolicySettings) -> Fitted:
+    """Put the policy behind the filters of this robot, and its task before it.
+
+    Raises:
+        UserError: limits of robot and bundle exclude each other, or the robots can't do the task.
+    """
+    scenario, size = policy.contract.scenario.content, len(settings.team)
+    limits = robot_limits(policy.contract, settings, files.vehicle)
+    # The floor of the arena is a line in the air, and a landing ends on the ground below it.
+    landing = filter_for(policy.action, limits.lowered(GROUND_M))
+    pilot = pilot_of(policy, limits)
+    onboard_of(scenario).check_robot(scenario, files.vehicle, size)
+    return Fitted(pilot, landing, field_task(scenario, Seat(settings.index, size, settings.away, settings.pitch_m)))
+
+
+def warm(fitted: Fitted, mates: int) -> None:
+    """Make some decisions of both filters that are not sent, because the first ones are slow."""
+    values = {sensor.topic.name: None for sensor in fitted.task.sensors}
+    view = blank_view(mates, fitted.task.sensed(values, empty_snapshot(mates)))
+    for pilot in (fitted.pilot, Pilot(fitted.pilot.policy, fitted.landing)):
+        pilot.warm_up(view, WARM_UP)
+
+
+def _loaded(files: Files, fitted: Fitted) -> Loaded:
+    contract, vehicle = files.bundle.contract, files.vehicle
+    gaps = [carry.max_gap_s for carry in contract.carries]
     return Loaded(
-        pilot=pilot,
-        landing=landing,
-        id=bundle.id,
+        pilot=fitted.pilot,
+        landing=fitted.landing,
+        id=files.bundle.id,
         name=contract.name,
         rate_hz=contract.rate_hz,
         max_gap_s=min(gaps, default=5 / contract.rate_hz),
-        seen=tuple(contract.observation.spec.element_names()),
-        task=task,
+        task=fitted.task,
         contract=f"{contract.name}, schema {contract.schema_version}",
         vehicle=vehicle.name,
         land_speed_m_s=_land_speed_m_s(vehicle),
         vehicle_alone_s=_vehicle_alone_s(vehicle),
+        seen=tuple(contract.observation.spec.element_names()),
     )
 
 
@@ -145,11 +202,11 @@ def flashed_bundle(root: Path, on_trial: bool = False) -> Bundle:
     return store.load(current)
 
 
-def check_fit(contract: Contract, settings: PolicySettings, folder: str) -> None:
-    """Check that the bundle fits this robot and its team.
+def check_team(contract: Contract, settings: PolicySettings, folder: str) -> None:
+    """Compare team, command and vehicle of the bundle with those that the robot's settings name.
 
     Raises:
-        UserError: it is for another robot or team.
+        UserError: they differ.
     """
     least, most = contract.team_size
     size = len(settings.team)
@@ -158,42 +215,34 @@ def check_fit(contract: Contract, settings: PolicySettings, folder: str) -> None
     if not least <= size <= most:
         sizes = f"{least}" if least == most else f"{least} to {most}"
         raise UserError(f"{folder}: is for teams of {sizes} robots, not {size}; flash another bundle.")
-    if settings.vehicle and (vehicle := vehicle_name(settings.vehicle)) != contract.vehicle.name:
-        raise UserError(f"{folder}: is for {contract.vehicle.name}, this robot is a {vehicle}; flash another bundle.")
+    named = settings.vehicle
+    if named and not named.endswith((".yaml", ".yml")) and named != contract.vehicle.name:
+        raise UserError(_for_another(contract, named, folder))
     kinds = list(dict.fromkeys(command.elements for command in commands()))
     if (names := tuple(field.name for field in contract.action.fields)) not in kinds:
         known = " or ".join(", ".join(command) for command in kinds)
         raise UserError(f"{folder}: commands {', '.join(names)}; this node sends {known}.")
 
 
-def vehicle_name(vehicle: str) -> str:
-    """The name in a vehicle file that is given by its path; a name is one."""
-    return load_any_vehicle(vehicle).name if vehicle.endswith((".yaml", ".yml")) else vehicle
+def _for_another(contract: Contract, vehicle: str, folder: str) -> str:
+    return f"{folder}: is for {contract.vehicle.name}, this robot is a {vehicle}; flash another bundle."
 
 
-def robot_limits(contract: Contract, settings: PolicySettings) -> SafetyParams:
+def robot_limits(contract: Contract, settings: PolicySettings, vehicle: AnyVehicle) -> SafetyParams:
     """The filter's parameters: the robot's own, made stricter where the bundle is.
 
     Raises:
         UserError: the two have nothing in common.
     """
-    vehicle = load_any_vehicle(settings.vehicle or contract.vehicle.name)
-    arena = _arena(settings)
+    arena, obstacles = _arena(settings), _obstacles(settings.obstacles)
+    onboard = onboard_of(contract.scenario.content)
     try:
         # The bundle asks for the smallest team that it is for; the robot knows how many its own has.
         own = from_vehicle(vehicle, 1 / contract.rate_hz, arena, len(settings.team) - 1)
-        own = onboard_of(contract.scenario.content).limits(own, vehicle, settings.pitch_m)
-        return replace(own, obstacles=_obstacles(settings.obstacles)).tighten(contract.safety)
+        own = onboard.limits(own, vehicle, settings.pitch_m)
+        return replace(own, obstacles=obstacles).tighten(contract.safety)
     except ValueError as error:
         raise UserError(f"{vehicle.name} with bundle {contract.name}: {error}") from None
-
-
-def landing_filter(action: ActionSpec, limits: SafetyParams) -> SafetyFilter:
-    """The filter of a landing: the floor of the arena is a line in the air, and the ground is below it."""
-    if limits.arena is None:
-        return filter_for(action, limits)
-    x, y, z = limits.arena.low_m
-    return filter_for(action, replace(limits, arena=Arena((x, y, z - GROUND_M), limits.arena.high_m)))
 
 
 def _arena(settings: PolicySettings) -> Arena | None:
@@ -237,10 +286,3 @@ def _vehicle_alone_s(vehicle: AnyVehicle) -> float:
         return math.inf  # one that drives stops where it is, and may be driven on
     loss = vehicle.on_command_loss
     return min(loss.land_after_s, loss.motors_off_after_s or math.inf) - ON_THE_WAY_S
-
-
-def warm_up(pilot: Pilot, view: LocalView) -> None:
-    """Make some decisions and discard the results."""
-    carry = pilot.init(view)
-    for _ in range(WARM_UP):
-        carry, _ = pilot.step(carry, view)

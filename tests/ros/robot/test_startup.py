@@ -10,6 +10,8 @@ import pytest
 from robomarl.core.bundle.bundle import load_bundle
 from robomarl.core.config import UserError
 from robomarl.core.filter.model.bodies import Obstacle
+from robomarl.core.hardware.vehicle import load_any_vehicle
+from robomarl.core.paths import vehicles_dir
 from robomarl.fleet.store import InstalledBundles, Store
 from robomarl.ros.robot.startup import load_pilot, robot_limits
 from robomarl.ros.settings import PolicySettings
@@ -33,7 +35,7 @@ def test_the_whole_team_has_to_be_heard_whatever_the_bundle_asks_for(settings: P
     """A bundle for teams of one and more asks for nobody."""
     contract = load_bundle(goto_bundle).contract
     alone = replace(contract, team_size=(1, 16), safety=replace(contract.safety, min_mates=0))
-    assert robot_limits(alone, settings).min_mates == 3
+    assert robot_limits(alone, settings, load_any_vehicle("crazyflie_21")).min_mates == 3
 
 
 def test_the_flashed_bundle_is_taken(settings: PolicySettings, goto_bundle: Path, tmp_path: Path):
@@ -107,6 +109,14 @@ def test_the_boards_are_those_of_the_field_that_is_played_on(
 def test_what_does_not_fit_is_refused(settings: PolicySettings, change: dict, says: str):
     with pytest.raises(UserError, match=says):
         load_pilot(replace(settings, **change))
+
+
+def test_the_vehicle_file_is_read_once(settings: PolicySettings, monkeypatch: pytest.MonkeyPatch):
+    """By its path: a robot's own file may be anywhere."""
+    read, opened = Path.read_text, []
+    monkeypatch.setattr(Path, "read_text", lambda path, *a, **b: opened.append(path.name) or read(path, *a, **b))
+    load_pilot(replace(settings, vehicle=str(vehicles_dir() / "crazyflie_21.yaml")))
+    assert opened.count("crazyflie_21.yaml") == 1
 
 
 def test_it_flies_after_loading(settings: PolicySettings):

@@ -4,15 +4,13 @@ The scenario in the bundle's contract has the numbers: points of attachment, len
 measured quantity is the load's pose, for all robots from one topic.
 """
 
-from collections.abc import Mapping
-from typing import Any
-
 import numpy as np
 
 from robomarl.core.config import UserError, build
-from robomarl.core.domain.onboard import LazyImport
+from robomarl.core.config.parsed import number_in
+from robomarl.core.domain.onboard import Content, LazyImport
 from robomarl.core.geometry import quat_from_yaw, rotate, yaw_of
-from robomarl.core.hardware.vehicle import Vehicle, load_vehicle
+from robomarl.core.hardware.vehicle import AnyVehicle, Quadrotor, Vehicle
 from robomarl.core.view import Goal, LoadSensed, LocalView
 from robomarl.domains.flight.core.payload.scenario import CableConfig, LoadConfig, check_load
 from robomarl.domains.flight.core.payload.statics import grip_matrix, reach_m
@@ -28,12 +26,14 @@ LEVEL = np.array([0.0, 0.0, 1.0, 1.0])
 """Factor of the grip matrix for a level load."""
 
 
-def check_robot(content: Mapping[str, Any], vehicle: str, count: int) -> None:
-    """`check_carried` for the robots' own vehicle, by its name."""
-    check_carried(content, load_vehicle(vehicle), count)
+def check_robot(content: Content, vehicle: AnyVehicle, count: int) -> None:
+    """`check_carried` for the robots' own vehicle; raises `UserError` for one that does not fly, too."""
+    if not isinstance(vehicle, Quadrotor):
+        raise UserError(f"{vehicle.name}.yaml: kind = {vehicle.kind!r} does not fly; only a quadrotor carries a load.")
+    check_carried(content, vehicle, count)
 
 
-def check_carried(content: Mapping[str, Any], vehicle: Vehicle, count: int) -> None:
+def check_carried(content: Content, vehicle: Vehicle, count: int) -> None:
     """Check that this team of the robots' own vehicle can carry the load with which a bundle was
     trained.
 
@@ -41,9 +41,9 @@ def check_carried(content: Mapping[str, Any], vehicle: Vehicle, count: int) -> N
         UserError: it can't; with the numbers.
     """
     name = f"scenario {content.get('name', '')}"
-    load, cables = (build(kind, content[key], name) for kind, key in ((LoadConfig, "load"), (CableConfig, "cables")))
+    load, cables = build(LoadConfig, content["load"], name), build(CableConfig, content["cables"], name)
     try:
-        check_load(load, cables, vehicle, count, 1 / content["rates"]["physics_hz"])
+        check_load(load, cables, vehicle, count, 1 / number_in(content, "rates", "physics_hz"))
     except ValueError as error:
         raise UserError(f"{name}: {error}") from None
 
@@ -51,7 +51,7 @@ def check_carried(content: Mapping[str, Any], vehicle: Vehicle, count: int) -> N
 class Carrying:
     """One robot's share in a load."""
 
-    def __init__(self, content: Mapping[str, Any], index: int) -> None:
+    def __init__(self, content: Content, index: int) -> None:
         """Read the scenario.
 
         Args:
@@ -94,7 +94,7 @@ def _load(view: LocalView) -> LoadSensed:
     return view.sensed
 
 
-def field_task(content: Mapping[str, Any], seat: Seat) -> FieldTask:
+def field_task(content: Content, seat: Seat) -> FieldTask:
     """A robot that carries; see `Carrying`."""
     carrying = Carrying(content, seat.index)
     return FieldTask(
