@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from robomarl.core.filter.checks import Checked, check, split
-from robomarl.core.filter.limits import HalfSpaces, Limits, limits_of
+from robomarl.core.filter.limits import HalfSpaces, Limits, at_likely_speed, limits_of
 from robomarl.core.filter.memory import LARGE, FilterCarry, Reason, forget
 from robomarl.core.filter.model import barriers, bias, hold, motion, stacked
 from robomarl.core.filter.model.barriers import Bound
@@ -96,18 +96,25 @@ def blind_batch(
     # Who flies blind does not know that it is slow, so it stays only where it stood before.
     still = hold.Still(~checked.has_vel, checked.mates, checked.heard, checked.silent)
     stay = hold.hold_of(c, split(carry.place_m), own, still, xp)
-    result = _decide(c, library, (own, checked), stay, nominal)
+    result = _decide(c, library, (own, checked), stay, nominal, is_blind=True)
     after = _remember(c, carry, (own, carry.bias, stay), result, xp)
     return after._replace(bias=bias.unanchored(carry.bias)), result
 
 
 def _decide(
-    c: Constants, library: Library, known: tuple[Predicted, Checked], stay: Hold, nominal: Array
+    c: Constants,
+    library: Library,
+    known: tuple[Predicted, Checked],
+    stay: Hold,
+    nominal: Array,
+    is_blind: bool = False,
 ) -> FilterResult:
     """Compute the command from the predicted state, the checked inputs and the place where the robot stays."""
     (own, checked), xp = known, library.xp
     at_fault = checked.reason != Reason.OK
     limits = limits_of(c, own, checked, xp)
+    if is_blind:  # the speed of a slow vehicle may be wrong by its whole limit, and the row would ask for full power
+        limits = at_likely_speed(limits, xp)
     normals, bounds = limits.rows
     zero = own.motion.pos[0] * 0.0
     arena, boxes = _boxes(c, own, stay, xp)
@@ -116,6 +123,9 @@ def _decide(
     brake = _chosen(c, _fallback(c, own, checked, xp), xp)
     # The place is wished for, and no more: walls, obstacles and teammates that are received go before it.
     place = least.inside(xp.stack(brake), boxes[-1], xp)
+    if is_blind:  # a command that jumps makes the next prediction uncertain, and so the next command jumps back
+        last = xp.stack([a + place[0] * 0.0 for a in own.last])
+        place = xp.where(stay.on, least.settled(place, last, c.settle_share, boxes[0], xp), place)
     wish = _pressed(xp.moveaxis(checked.nominal[..., :3], -1, 0), xp.stack(brake), limits.pressed, xp)
     found = library.solve(rows, xp.where(at_fault, place, wish))
     good = (reason := _verdict(found, checked, xp)) == Reason.OK

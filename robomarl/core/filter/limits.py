@@ -64,6 +64,13 @@ def limits_of(c: Constants, own: Predicted, checked: Checked, xp: ModuleType) ->
     return Limits(((x, y, z), Bound(most, floor)), (tuple(normal), instead), gap, pressed)
 
 
+def at_likely_speed(limits: Limits, xp: ModuleType) -> Limits:
+    """Return the limits with the row of the speed limit for the speed as it most likely is."""
+    normals, bound = limits.rows
+    most = xp.concatenate([limits.at_odds[1][:1], bound.most[1:]])
+    return limits._replace(rows=(normals, bound._replace(most=most)))
+
+
 def _broadcast(own: Predicted) -> Predicted:
     """Return the prediction with one more axis, along the bodies."""
 

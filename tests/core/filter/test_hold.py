@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from robomarl.core.filter import kernel
-from robomarl.core.filter.filter import Reason, SafetyFilter
+from robomarl.core.filter.filter import Reason, SafetyFilter, from_vehicle
 from robomarl.core.filter.model import barriers
 from robomarl.core.filter.model.constants import constants_of
 from robomarl.core.filter.model.hold import NOWHERE_M, Still, hold_of, remembered, room_of, widened
@@ -16,7 +16,7 @@ from robomarl.core.filter.model.motion import Floats, Motion, Predicted
 from robomarl.core.filter.model.pairs import Body
 from robomarl.core.filter.model.reckoning import reckoned
 from robomarl.core.hardware.vehicle import load_any_vehicle
-from robomarl.core.view import LocalView
+from robomarl.core.view import LocalView, Plan, blank_view
 from robomarl.lab.jax_filter.filter import make_jax_filter
 from robomarl.lab.prove.worst.jobs import Hunt, fly_again
 from tests.core.filter.views import PARAMS, make_view
@@ -202,6 +202,24 @@ def test_a_blind_robot_keeps_the_rows_of_a_wall_and_of_a_mate(mates: list, pos: 
     near, far = (safety.blind(safety(safety.init(), v, np.zeros(4))[0], v, np.array(0.06))[1] for v in (view, free))
     assert far[0] < 0, "it brakes"
     assert near[0] < 1.5 * far[0], "harder, for what it may be"
+
+
+def test_a_blind_robot_goes_back_to_its_place_whatever_its_speed_may_be():
+    """The commands of the queue may have made a `turtlebot3_burger` faster than its limit. The row of the speed limit
+    then asked for full power in each blind tick, first one way and then the other, and bias carried the robot off.
+    """
+    params = from_vehicle(load_any_vehicle("turtlebot3_burger"), 0.02)
+    safety, commands, found = SafetyFilter(params), np.zeros((params.queue_length, 4)), []
+    commands[::2, 0], commands[1::2, 0] = 0.5, -0.5
+    behind = np.array([-0.09, 0.0, 0.0])
+    carry = safety.init()._replace(
+        commands=commands, plan=Plan(behind, np.array([-0.02, 0.0, 0.0]), behind), place_m=np.zeros(3)
+    )
+    for _ in range(14):
+        carry, command = safety.blind(carry, blank_view(0), np.array(0.12))
+        found.append(command[0])
+    assert np.abs(np.diff(found)).max() < 0.15
+    assert found[-1] > 0.1
 
 
 @pytest.mark.parametrize("backend", ["numpy", "c"])
