@@ -24,7 +24,8 @@ from robomarl.domains.flight.field.crazyflie_peer.mellinger import (
 from robomarl.domains.flight.lab.engines.team_sim import TeamSim
 from robomarl.domains.flight.lab.quadrotor import RigidVehicle, Vec3
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.world import FlightWorld, advance
+from robomarl.domains.flight.lab.step import advance
+from robomarl.domains.flight.lab.world import FlightWorld
 from robomarl.lab.sim.engines.delay import command_in_force
 
 MASS_KG, ARM_M = 0.0319, 0.03253

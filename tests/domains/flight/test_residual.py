@@ -24,7 +24,7 @@ from robomarl.domains.flight.lab.residual import (
     save_residual,
 )
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.world import with_residual as pushed_wind
+from robomarl.domains.flight.lab.step import with_residual as pushed_wind
 from robomarl.field.adapt.vehicles import section_of
 from robomarl.field.identify.flight_sets import Candidate
 from robomarl.field.identify.held_out import Prediction

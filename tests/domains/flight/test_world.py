@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from robomarl.domains.flight.lab.quadrotor import RigidVehicle
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
-from robomarl.domains.flight.lab.world import FlightWorld, advance, blow, closest_approach, num_step_draws, queue_length
+from robomarl.domains.flight.lab.step import advance, blow, closest_approach, num_step_draws
+from robomarl.domains.flight.lab.world import FlightWorld, queue_length
 from robomarl.lab.sim.engines.delay import command_in_force
 from robomarl.lab.sim.message import mates_of
 from robomarl.lab.sim.scenario import load_scenario

@@ -8,9 +8,10 @@ from robomarl.core.view import LocalView
 from robomarl.domains.flight.lab.engines.fast import make_fast
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
+from robomarl.domains.flight.lab.step import Integrate, advance, num_step_draws, with_plans
 from robomarl.domains.flight.lab.tasks.registry import task_of
 from robomarl.domains.flight.lab.views import local_views
-from robomarl.domains.flight.lab.world import FlightWorld, Integrate, advance, num_step_draws, with_plans
+from robomarl.domains.flight.lab.world import FlightWorld
 from robomarl.lab.sim.agents import CORRECTED, AgentsEnv, EpisodeState, State, StepOutcome, merge_weights, of_team
 from robomarl.lab.sim.model.training_filter import PassThrough, make_filter
 from robomarl.lab.sim.random_bits import seed_words

@@ -6,8 +6,9 @@ import numpy as np
 
 from robomarl.domains.flight.lab.quadrotor import RigidVehicle
 from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.domains.flight.lab.step import arrival, closest_approach
 from robomarl.domains.flight.lab.tasks.registry import task_of
-from robomarl.domains.flight.lab.world import FlightWorld, arrival, closest_approach
+from robomarl.domains.flight.lab.world import FlightWorld
 from robomarl.lab.sim.agents import merge_weights
 from robomarl.lab.train.offline.team_path import TeamPath
 

@@ -1,6 +1,6 @@
 """`SoccerWorld`: the true state at one decision of a match, and its step to the next, array-generic.
 
-As in `robomarl.domains.flight.lab.world`, engines differ in one function only, `Play`, which
+As in `robomarl.domains.flight.lab.step`, engines differ in one function only, `Play`, which
 moves robots and ball through the sub-steps; delays, sensing, radio and the referee share one
 code.
 

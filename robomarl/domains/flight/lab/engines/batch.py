@@ -7,7 +7,8 @@ from robomarl.core.view import Plan
 from robomarl.domains.flight.lab.engines.team_sim import TeamSim
 from robomarl.domains.flight.lab.env import make_engine
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.world import FlightWorld, advance
+from robomarl.domains.flight.lab.step import advance
+from robomarl.domains.flight.lab.world import FlightWorld
 
 
 class JaxTeam(TeamSim):

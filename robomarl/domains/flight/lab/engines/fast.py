@@ -26,7 +26,8 @@ from robomarl.domains.flight.lab.quadrotor import (
     spin_rotors,
 )
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.world import FlightWorld, Integrate
+from robomarl.domains.flight.lab.step import Integrate
+from robomarl.domains.flight.lab.world import FlightWorld
 from robomarl.lab.sim.engines.delay import command_in_force
 
 

@@ -17,7 +17,8 @@ import mujoco
 from robomarl.domains.flight.lab.engines.mjcf import build_model
 from robomarl.domains.flight.lab.quadrotor import RigidVehicle, Vec3, drag, rotor_memory, rotor_targets, spin_rotors
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.world import FlightWorld, Integrate
+from robomarl.domains.flight.lab.step import Integrate
+from robomarl.domains.flight.lab.world import FlightWorld
 from robomarl.lab.sim.engines.delay import command_in_force
 
 with contextlib.redirect_stdout(io.StringIO()):  # it prints that an optional backend is not installed

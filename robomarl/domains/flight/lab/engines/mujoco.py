@@ -7,7 +7,8 @@ from robomarl.domains.flight.lab.engines.mujoco_bodies import MujocoBodies
 from robomarl.domains.flight.lab.engines.team_sim import TeamSim
 from robomarl.domains.flight.lab.payload.engine_mujoco import MujocoCarriers
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.world import FlightWorld, advance
+from robomarl.domains.flight.lab.step import advance
+from robomarl.domains.flight.lab.world import FlightWorld
 
 
 def make_bodies(scenario: FlightScenario, num_envs: int, threads: int | None = None) -> MujocoBodies:

@@ -81,7 +81,7 @@ class MujocoBodies:
         return [copy.copy(self._model) for _ in range(len(self._batch.state))]
 
     def __call__(self, world: FlightWorld, wind: Vec3) -> FlightWorld:
-        """The world one decision later; see `robomarl.domains.flight.lab.world.Integrate`."""
+        """The world one decision later; see `robomarl.domains.flight.lab.step.Integrate`."""
         scenario, physics = self._scenario, world.hidden.physics
         vehicle, rotors = scenario.vehicle_config, world.body.rotors
         memory = rotor_memory(physics.rotor_tau_s, scenario.physics_dt_s)

@@ -5,8 +5,9 @@ import numpy as np
 from robomarl.core.view import LocalView
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
+from robomarl.domains.flight.lab.step import num_step_draws, with_plans
 from robomarl.domains.flight.lab.views import local_views
-from robomarl.domains.flight.lab.world import FlightWorld, num_step_draws, with_plans
+from robomarl.domains.flight.lab.world import FlightWorld
 from robomarl.lab.sim.batch import BatchSim
 
 

@@ -52,7 +52,7 @@ class MujocoCarriers(MujocoBodies):
         model.site_pos[sites] = points
 
     def __call__(self, world: FlightWorld, wind: Vec3) -> FlightWorld:
-        """Everything that moves one decision later; see `robomarl.domains.flight.lab.world.Integrate`."""
+        """Everything that moves one decision later; see `robomarl.domains.flight.lab.step.Integrate`."""
         scenario, physics, load = self._scenario, world.hidden.physics, world.carried
         vehicle, dt_s, rotors, control = (
             scenario.vehicle_config,

@@ -1,22 +1,20 @@
 """Effects of a decision on the load beyond its motion: noise, crossings, winding, arrival. Array-generic."""
 
-from typing import Any
-
 from robomarl.core.geometry import components, join, namespace, norm, quat_multiply, rotation_angle
 from robomarl.core.types import Array
 from robomarl.core.vectors import multiply
 from robomarl.domains.flight.lab.payload.cables import azimuth, crossed, segments, turned
 from robomarl.domains.flight.lab.payload.state import Load, attitude, origin, spread
 from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.domains.flight.lab.world import FlightWorld
 
 LOAD_STEP_DRAWS = 6
 """Uniform draws per robot and decision for the noise on the load's pose."""
 
 
-def follow_load(scenario: FlightScenario, before: Any, after: Any, draws: Array) -> Any:
-    """The part of `FlightWorld` that a load adds; see `robomarl.domains.flight.lab.world.Part`."""
-    load: Load = after.load
-    old: Load = before.load
+def follow_load(scenario: FlightScenario, before: FlightWorld, after: FlightWorld, draws: Array) -> FlightWorld:
+    """The part of `FlightWorld` that a load adds; see `robomarl.domains.flight.lab.step.Part`."""
+    load, old = after.carried, before.carried
     pos, quat = measure_load(scenario, load, after.hidden.noise_scale, draws[..., -LOAD_STEP_DRAWS:])
     direction = azimuth(after.body, load.rigid)
     load = load._replace(
@@ -51,23 +49,23 @@ def measure_load(scenario: FlightScenario, load: Load, scale: Array, draws: Arra
     return pos + scenario.sensing.load_position_noise_m * error[..., :3], join(multiply(spread(load.rigid.quat), small))
 
 
-def pose_errors(world: Any) -> tuple[Array, Array]:
+def pose_errors(world: FlightWorld) -> tuple[Array, Array]:
     """[...] distance [m] and angle [rad] between the load and its goal, true values."""
-    load: Load = world.load
+    load = world.carried
     place = origin(load.rigid, load.cargo.com_m)
     return norm(place - world.goal_m[..., 0, :]), rotation_angle(load.goal_quat[..., 0, :], attitude(load.rigid))
 
 
-def path_error(scenario: FlightScenario, world: Any) -> Array:
+def path_error(scenario: FlightScenario, world: FlightWorld) -> Array:
     """[...] distance [m] between the load and where it shall be on its path now; the goal runs ahead of that."""
-    load, path = world.load, scenario.load.path if scenario.load else None
+    load, path = world.carried, scenario.carried[0].path
     assert path is not None, "only for goals that move"
     time_s = world.step * scenario.period_s
     ahead = path.offset_m(time_s + path.ahead_s) - path.offset_m(time_s)
     return norm(origin(load.rigid, load.cargo.com_m) - world.goal_m[..., 0, :] + ahead)
 
 
-def load_arrival(scenario: FlightScenario, world: Any, so_far: Array) -> Array:
+def load_arrival(scenario: FlightScenario, world: FlightWorld, so_far: Array) -> Array:
     """Return the time [..., N] for which the load has been at its goal, one more period counted in; equal for all
     robots.
     """
