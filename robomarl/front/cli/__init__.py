@@ -43,6 +43,7 @@ COMMANDS = {
     "identify-limits": "measure delay, errors and brakes of a vehicle for its safety figures",
     "prove": "the safety campaign: adversaries, delay, noise, loss",
     "bench": "the benchmarks",
+    "completion": "complete commands, options and names by the Tab key in bash, zsh or fish",
 }
 """Commands and their descriptions in `robomarl --help`."""
 

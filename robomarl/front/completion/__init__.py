@@ -1,0 +1,1 @@
+"""Completion scripts for shells, made of the commands' own `Args`."""
