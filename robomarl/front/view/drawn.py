@@ -1,31 +1,25 @@
 """`Drawn`: a scene on a page of viser, and its moments as they are shown."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import trimesh
 import viser
 
 from robomarl.front.view.meshes import Mesh, merged
+from robomarl.lab.scene.cables import laid
 from robomarl.lab.scene.scene import RGB, RobotShape, Scene, SceneMoment
 
 ALERT = (255, 150, 20)
 """Colour of the safety distance, and of the command that was sent, while the filter changes the command."""
 ASKED = (150, 155, 165)
 """Colour of the acceleration that the policy asked for."""
-CABLES = np.array([(90, 150, 255), (50, 160, 70), (250, 185, 25), (230, 30, 25)], float)
-"""Colours of cables: slack, at half of the working tension, at the working tension, at twice the
-tension and above.
-"""
 ARROW_S2 = 0.08
 """Length of an arrow [m] for each m/s² of an acceleration."""
 TRAIL_S, TRAIL_PARTS, TRAIL_STEP_S = 3.0, 60, 0.2
 """Length of trails [s], their pieces, and the time [s] after which they are drawn again."""
 CABLE_M = 0.005
 """Radius of a cable, thicker than it is so that its colour is seen."""
-SHADES = 16
-"""Steps between two colours of a cable."""
 HALO = 0.14
 """Opacity of safety distances."""
 
@@ -269,33 +263,3 @@ def changes(moment: SceneMoment) -> tuple[np.ndarray, np.ndarray]:
     sent = np.stack([place, place + ARROW_S2 * moment.command_m_s2[robots]], 1)
     colours = np.repeat(np.array([ASKED, ALERT], np.uint8), len(robots), 0)
     return np.concatenate([asked, sent]), colours
-
-
-class Cable(NamedTuple):
-    """One cable as a straight rod."""
-
-    place_m: np.ndarray
-    """[3] its end at the robot."""
-    turn: np.ndarray
-    """[4] rotation, wxyz, from the z axis to its direction."""
-    length_m: float
-    rgb: RGB
-
-
-def laid(moment: SceneMoment, working_n: float) -> list[Cable | None]:
-    """Return every cable of a moment, in the colour of its tension; None for one that is cut."""
-    return [
-        None if not np.isfinite(tied).all() else _rod(place, tied - place, tension / working_n)
-        for place, tied, tension in zip(moment.pos_m, moment.tied_m, moment.tension_n, strict=False)
-    ]
-
-
-def _rod(place_m: np.ndarray, along_m: np.ndarray, share: float) -> Cable:
-    """Return the rod from a place along a vector; `share` is its tension over the working tension."""
-    length = max(float(np.linalg.norm(along_m)), 1e-6)
-    x, y, z = (along_m / length).tolist()
-    half = np.array([1 + z, -y, x, 0.0])  # 1 + cosine, and z axis x direction: the rotation, times a factor
-    turn = half / np.linalg.norm(half) if 1 + z > 1e-9 else np.array([0.0, 1.0, 0.0, 0.0])
-    shade = round(share * SHADES) / SHADES
-    red, green, blue = (round(float(np.interp(shade, (0.0, 0.5, 1.0, 2.0), channel))) for channel in CABLES.T)
-    return Cable(place_m, turn, length, (red, green, blue))

@@ -7,8 +7,9 @@ pytest.importorskip("viser")
 
 from robomarl.core.geometry import rotate
 from robomarl.core.hardware.vehicle import load_any_vehicle
-from robomarl.front.view.drawn import box_edges, changes, laid, trails
+from robomarl.front.view.drawn import box_edges, changes, trails
 from robomarl.front.view.meshes import merged, solid
+from robomarl.lab.scene.cables import laid
 from robomarl.lab.scene.looks import look_of, team_colours
 from robomarl.lab.scene.scene import Primitive, SceneMoment
 
