@@ -8,13 +8,14 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from robomarl.core.config import UserError
+from robomarl.core.types import Figures
 
 FORMAT = 1
 KEY = b"robomarl"
@@ -25,7 +26,7 @@ class Dataset(NamedTuple):
     """A data set in memory, S rows."""
 
     file: Path
-    about: dict[str, Any]
+    about: Figures
     """Content of the metadata: bundle, vehicle, scenario, fleet, robots, elements."""
     columns: dict[str, np.ndarray]
     """Columns by name, each [S] or [S, width]; null is NaN."""
@@ -37,7 +38,28 @@ class Dataset(NamedTuple):
         return [element["name"] for element in self.about[column]]
 
 
-def schema_of(observation: Sequence[Any], command: Sequence[Any], about: dict[str, Any]) -> pa.Schema:
+class DescribedElement(Protocol):
+    """An element of an observation or of a command."""
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def unit(self) -> str:
+        """Its unit."""
+        ...
+
+    @property
+    def frame(self) -> str:
+        """The frame that it is in."""
+        ...
+
+
+def schema_of(
+    observation: Sequence[DescribedElement], command: Sequence[DescribedElement], about: Figures
+) -> pa.Schema:
     """Return the columns; names, units and frames of their elements are in the metadata, key `robomarl`,
     as JSON.
 
@@ -59,7 +81,7 @@ def schema_of(observation: Sequence[Any], command: Sequence[Any], about: dict[st
     return pa.schema(columns, metadata={KEY: json.dumps(told)})
 
 
-def _told(elements: Sequence[Any]) -> list[dict[str, str]]:
+def _told(elements: Sequence[DescribedElement]) -> list[dict[str, str]]:
     return [{"name": e.name, "unit": e.unit, "frame": e.frame} for e in elements]
 
 

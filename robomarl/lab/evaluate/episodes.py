@@ -7,14 +7,17 @@ noise depend on the seed alone, so two policies, two filters or two engines meet
 import math
 import time
 from abc import ABC, abstractmethod
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from tqdm import tqdm
 
 from robomarl.core.view import LocalView, Plan
 from robomarl.lab.sim.batch import BatchSim
+from robomarl.lab.trees import Tree
 
+W = TypeVar("W")
+R = TypeVar("R")
 C = TypeVar("C")
 """Counts of E episodes, a NamedTuple of arrays [E, ...] and of such tuples."""
 
@@ -22,26 +25,26 @@ C = TypeVar("C")
 class Moves(Protocol):
     """Interface of the pilot of all robots: a `robomarl.core.bundle.pilot.Pilot`, or one for each side of a game."""
 
-    def init(self, view: LocalView) -> Any:
+    def init(self, view: LocalView) -> Tree:
         """Memory before the first decision."""
         ...
 
-    def step(self, carry: Any, view: LocalView) -> tuple[Any, Any]:
+    def step(self, carry: Tree, view: LocalView) -> tuple[Tree, Tree]:
         """Make one decision: return the next memory, and a result that holds the `command` to send."""
         ...
 
-    def plan(self, carry: Any) -> Plan | None:
+    def plan(self, carry: Tree) -> Plan | None:
         """Return the plan to which the filters committed at the decision that returned this memory."""
         ...
 
 
-class Step(NamedTuple):
+class Step(NamedTuple, Generic[W, R]):
     """One decision of E episodes."""
 
-    before: Any
-    after: Any
+    before: W
+    after: W
     """The world."""
-    result: Any
+    result: R
     """Result of the decision, as returned by `Moves.step`."""
     contact: np.ndarray
     """[E] bool: the engine's own contact reading."""
@@ -66,7 +69,7 @@ class EpisodeScore(ABC, Generic[C]):
         """Add one decision of the episodes that are still running."""
 
     @abstractmethod
-    def row(self, step: Step, index: int) -> Any:
+    def row(self, step: Step, index: int) -> object:
         """Return the log entry of one decision of one episode."""
 
     def watched(self, counts: C) -> np.ndarray:
@@ -90,7 +93,7 @@ class EpisodeRunner(Generic[C]):
         """Nothing moves before `run`; `record` is the index of the episode that is kept."""
         self._pilot, self._sim, self._score, self._record = pilot, sim, score, record
         self._begun, self._seconds, self._wall_s = 0, 0.0, 0.0
-        self.rows: list[Any] = []
+        self.rows: list[object] = []
         """Log entries of the recorded episode, as returned by `EpisodeScore.row`."""
 
     @property
@@ -132,7 +135,7 @@ class EpisodeRunner(Generic[C]):
                 counts = score.watch(counts, step)
         return counts
 
-    def _decide(self, carry: Any) -> tuple[Any, Step]:
+    def _decide(self, carry: Tree) -> tuple[Tree, Step]:
         """One decision of all robots."""
         sim, pilot = self._sim, self._pilot
         before = sim.world
@@ -146,7 +149,7 @@ class EpisodeRunner(Generic[C]):
             self.rows.append(self._score.row(step, index))
 
 
-def join(parts: list[Any], episodes: int) -> Any:
+def join(parts: list[Tree], episodes: int) -> Tree:
     """Join the counts of several batches, cut to `episodes` episodes."""
     if not hasattr(parts[0], "_fields"):
         return np.concatenate(parts)[:episodes]

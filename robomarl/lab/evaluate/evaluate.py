@@ -1,8 +1,7 @@
 """`evaluate`: episodes with a policy behind a filter on any engine, counted by the scenario's domain."""
 
-from typing import Any
-
 from robomarl.core.domain.scenario import needed
+from robomarl.core.types import Figures
 from robomarl.lab.evaluate.episodes import EpisodeRunner, batch_size
 from robomarl.lab.evaluate.evaluation import EvalConfig, Evaluation, FlownPolicy
 from robomarl.lab.evaluate.pilots import make_pilot
@@ -12,7 +11,7 @@ from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.simulation import simulation_of
 
 
-def conditions_of(policy: FlownPolicy, scenario: Scenario, config: EvalConfig) -> dict[str, Any]:
+def conditions_of(policy: FlownPolicy, scenario: Scenario, config: EvalConfig) -> Figures:
     """Return the JSON fields that identify the policy, the scenario and the conditions of the evaluation."""
     return {
         "policy": policy.name,

@@ -8,12 +8,18 @@ import numpy as np
 from robomarl.core.bundle.pilot import Observer
 from robomarl.core.config import UserError
 from robomarl.core.spec import ActionSpec
+from robomarl.core.types import Array, Figures
 from robomarl.lab.sim.scenario import Scenario
 
 FILTERS = ("full", "qp", "textbook", "upright", "off")
 HOVER_S = 10.0
 """How long a team is watched from its success on."""
 HOVER_FIGURES = ("hover_accel_std_m_s2", "hover_tilt_rad", "hover_error_m")
+
+Carry = tuple[Array, ...]
+"""Memory of a policy."""
+Log = Any
+"""Log of an episode, in the format of its domain."""
 
 
 class FlownPolicy(Protocol):
@@ -30,11 +36,11 @@ class FlownPolicy(Protocol):
         """Observer that computes the policy's observation."""
         ...
 
-    def init(self, batch: tuple[int, ...] = ()) -> Any:
+    def init(self, batch: tuple[int, ...] = ()) -> Carry:
         """Carry before the first decision, for leading axes `batch`."""
         ...
 
-    def __call__(self, carry: Any, obs: np.ndarray) -> tuple[Any, np.ndarray]:
+    def __call__(self, carry: Carry, obs: np.ndarray) -> tuple[Carry, np.ndarray]:
         """(carry, obs [..., O]) -> (carry, action [..., A] in the units of the action spec)."""
         ...
 
@@ -73,20 +79,20 @@ class EvalConfig:
 class Evaluation(NamedTuple):
     """Results of an evaluation."""
 
-    figures: dict[str, Any]
+    figures: Figures
     """The JSON fields."""
     success: np.ndarray
     """[episodes] bool."""
     error_m: np.ndarray
     """[episodes] mean distance to the goal over the settled part; NaN where an episode ended before."""
-    log: Any
+    log: Log
     """Log of the recorded episode, in the format of its domain; None if no episode was recorded."""
 
 
 class EvalRow(NamedTuple):
     """Result of `robomarl eval` for one policy."""
 
-    figures: dict[str, Any]
+    figures: Figures
     """The JSON fields."""
     flown: Evaluation | None = None
     """The episodes, where each is a success or none; of matches nothing is kept."""

@@ -7,12 +7,15 @@ from typing import Any
 from PIL import Image, ImageDraw
 
 from robomarl.core.config import UserError
+from robomarl.core.types import Array
 
 SUFFIXES = (".gif", ".png")
 FPS = 10.0
 """Pictures of a film per second."""
 COLOURS = 64
 """Number of colours of a film."""
+Colour = str | tuple[int, ...]
+"""A colour of Pillow."""
 
 
 class FloorPlan:
@@ -25,37 +28,37 @@ class FloorPlan:
         floor: colour of the floor.
     """
 
-    def __init__(self, low_m: Sequence[float], high_m: Sequence[float], pixels_per_m: float, floor: Any) -> None:
+    def __init__(self, low_m: Sequence[float], high_m: Sequence[float], pixels_per_m: float, floor: Colour) -> None:
         """Draw the floor alone."""
         self._low_x, self._high_y, self._scale = low_m[0], high_m[1], pixels_per_m
         width, height = (round((high_m[i] - low_m[i]) * pixels_per_m) for i in (0, 1))
         self.image = Image.new("RGB", (width, height), floor)
         self._pen = ImageDraw.Draw(self.image)
 
-    def pixels(self, place_m: Any) -> tuple[float, float]:
+    def pixels(self, place_m: Array) -> tuple[float, float]:
         """Return the pixel coordinates of a place [2 or more]."""
         return float(place_m[0] - self._low_x) * self._scale, float(self._high_y - place_m[1]) * self._scale
 
-    def disc(self, place_m: Any, radius_m: float, **style: Any) -> None:
+    def disc(self, place_m: Array, radius_m: float, **style: Any) -> None:
         """A circle; `style` is that of `PIL.ImageDraw`: fill, outline, width."""
         (x, y), r = self.pixels(place_m), radius_m * self._scale
         self._pen.ellipse([x - r, y - r, x + r, y + r], **style)
 
-    def box(self, low_m: Any, high_m: Any, is_round: bool = False, **style: Any) -> None:
+    def box(self, low_m: Array, high_m: Array, is_round: bool = False, **style: Any) -> None:
         """A rectangle, or the ellipse in it."""
         (left, bottom), (right, top) = self.pixels(low_m), self.pixels(high_m)
         draw = self._pen.ellipse if is_round else self._pen.rectangle
         draw([left, top, right, bottom], **style)
 
-    def line(self, start_m: Any, end_m: Any, fill: Any, width: int = 1) -> None:
+    def line(self, start_m: Array, end_m: Array, fill: Colour, width: int = 1) -> None:
         """Draw a line between two places."""
         self._pen.line([self.pixels(start_m), self.pixels(end_m)], fill=fill, width=width)
 
-    def text(self, place_m: Any, words: str, fill: Any) -> None:
+    def text(self, place_m: Array, words: str, fill: Colour) -> None:
         """Words, in the middle of which the place is."""
         self._pen.text(self.pixels(place_m), words, fill=fill, anchor="mm")
 
-    def title(self, words: str, fill: Any) -> None:
+    def title(self, words: str, fill: Colour) -> None:
         """Words in the corner."""
         self._pen.text((8, 4), words, fill=fill)
 

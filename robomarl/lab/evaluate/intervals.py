@@ -1,9 +1,10 @@
 """Confidence intervals of rates, means, and differences over paired episodes."""
 
 import math
-from typing import Any
 
 import numpy as np
+
+from robomarl.core.types import Figures
 
 
 def wilson(successes: int, trials: int) -> list[float]:
@@ -29,7 +30,7 @@ def bootstrap(values: np.ndarray, resamples: int = 4000) -> list[float] | None:
     return [float(low), float(high)]
 
 
-def paired_difference(first: np.ndarray, second: np.ndarray, resamples: int = 4000) -> dict[str, Any]:
+def paired_difference(first: np.ndarray, second: np.ndarray, resamples: int = 4000) -> Figures:
     """Return the difference in success rate over paired episodes, with a 95 % bootstrap interval.
 
     Args:

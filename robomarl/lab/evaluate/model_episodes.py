@@ -102,12 +102,12 @@ class ModelScore(TeamScore):
         weights = self._model.weights_of(self.scenario)
         return np.asarray(sum(weights[name] * self.scenario.period_s * term for name, term in terms.items()))
 
-    def row(self, step: Step, index: int) -> Any:
+    def row(self, step: Step, index: int) -> ModelFrame:
         """One decision of one episode."""
         world = each(step.after, lambda leaf: np.array(leaf[index]))
         return ModelFrame(world, np.array(step.result.active[index]))
 
-    def log(self, rows: list[Any]) -> list[Any] | None:
+    def log(self, rows: list[ModelFrame]) -> list[ModelFrame] | None:
         """Return all rows, or None if there are none."""
         return rows or None
 

@@ -1,7 +1,6 @@
 """Policies by name: a bundle, a run folder, or the model-based `baseline`; all with one interface."""
 
 from pathlib import Path
-from typing import Any
 
 from robomarl.core.bundle.bundle import is_bundle
 from robomarl.core.config import UserError
@@ -17,7 +16,7 @@ BASELINE = "baseline"
 """Name of the untrained controller, in every kind of team that has one."""
 
 
-def resolve_policy(name: str, scenario: str | None = None) -> tuple[FlownPolicy, Any]:
+def resolve_policy(name: str, scenario: str | None = None) -> tuple[FlownPolicy, Scenario]:
     """Return the policy of that name, and the scenario to fly it in.
 
     Args:
@@ -52,7 +51,7 @@ def controller(name: str, scenario: Scenario) -> FlownPolicy:
     return controllers[name](scenario)
 
 
-def own_scenario(policy: FlownPolicy, name: str) -> Any:
+def own_scenario(policy: FlownPolicy, name: str) -> Scenario:
     """The scenario that the policy was trained for, whole: it is in the run folder and in the bundle."""
     if is_run(Path(name)):
         from robomarl.lab.train.run.run_folder import load_recipe_of

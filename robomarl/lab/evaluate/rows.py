@@ -1,15 +1,16 @@
 """Rows of `robomarl eval` for policies with episodes that either succeed or fail, and the table of these rows."""
 
 from collections.abc import Mapping
-from typing import Any
 
+from robomarl.core.types import Figures
 from robomarl.lab.evaluate.evaluate import evaluate
 from robomarl.lab.evaluate.evaluation import HOVER_S, EvalConfig, EvalRow
 from robomarl.lab.evaluate.resolve import resolve_policy
 from robomarl.lab.evaluate.variations import perturbed
+from robomarl.lab.simulation import RowOptions
 
 
-def episodes_row(name: str, options: Any, is_first: bool) -> EvalRow:
+def episodes_row(name: str, options: RowOptions, is_first: bool) -> EvalRow:
     """Run the episodes of the policy of that name.
 
     Raises:
@@ -43,14 +44,14 @@ COLUMNS = {
 }
 
 
-def table(rows: list[dict[str, Any]], columns: Mapping[str, str] = COLUMNS) -> str:
+def table(rows: list[Figures], columns: Mapping[str, str] = COLUMNS) -> str:
     """The figures that people look at first, aligned; `columns` are the keys of the figures by their heads."""
     lines = [list(columns), *([_cell(row.get(key)) for key in columns.values()] for row in rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(columns))]
     return "\n".join("  ".join(c.rjust(w) for c, w in zip(line, widths, strict=True)) for line in lines)
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     if value is None:
         return "-"
     if isinstance(value, list):

@@ -2,16 +2,19 @@
 
 import math
 from abc import abstractmethod
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from robomarl.core.geometry import norm
 from robomarl.core.types import Figures
 from robomarl.lab.evaluate.episodes import EpisodeScore, Step
+from robomarl.lab.evaluate.evaluation import Log
 from robomarl.lab.evaluate.intervals import bootstrap, mean_of, wilson
+from robomarl.lab.sim.batch import World
 from robomarl.lab.sim.message import mates_of
 from robomarl.lab.sim.scenario import Scenario
+from robomarl.lab.trees import Tree
 
 SETTLED_S = 1.0
 """Position errors are means over this last part of the episodes that lasted to the time limit."""
@@ -56,7 +59,7 @@ class Episodes(NamedTuple):
     """The distance to the goal at the last decision ..."""
     last_rad: np.ndarray
     """... and the angle."""
-    own: Any = ()
+    own: Tree = ()
     """Additional counts of the kind of team, a NamedTuple of arrays [E, ...]."""
 
 
@@ -80,6 +83,15 @@ def settled_errors_m(done: Episodes) -> np.ndarray:
     return np.where(done.failed, np.nan, done.error_m / np.maximum(done.error_count, 1))
 
 
+class RobotsWorld(World, Protocol):
+    """State of teams [E, N, ...] whose distances are counted."""
+
+    @property
+    def closest_m(self) -> np.ndarray:
+        """[E, N] least distance to a mate since the last decision."""
+        ...
+
+
 class TeamScore(EpisodeScore[Episodes]):
     """Rules of a kind of team on its worlds [E, N, ...], and the counts that follow from them.
 
@@ -92,11 +104,11 @@ class TeamScore(EpisodeScore[Episodes]):
         self.scenario = scenario
 
     @abstractmethod
-    def failed(self, world: Any) -> np.ndarray:
+    def failed(self, world: RobotsWorld) -> np.ndarray:
         """[E] bool: the episode ends as a failure now."""
 
     @abstractmethod
-    def succeeded(self, world: Any) -> np.ndarray:
+    def succeeded(self, world: RobotsWorld) -> np.ndarray:
         """Return [E] bool: True if the team meets its goal now."""
 
     @abstractmethod
@@ -104,18 +116,18 @@ class TeamScore(EpisodeScore[Episodes]):
         """[E, N] reward of one decision."""
 
     @abstractmethod
-    def errors(self, world: Any) -> tuple[np.ndarray, np.ndarray]:
+    def errors(self, world: RobotsWorld) -> tuple[np.ndarray, np.ndarray]:
         """[E] each: distance [m] and angle [rad] to where things shall be; NaN where no such is asked for."""
 
     @abstractmethod
-    def places_m(self, world: Any) -> np.ndarray:
+    def places_m(self, world: RobotsWorld) -> np.ndarray:
         """[E, N, 3] where the robots are."""
 
-    def touching(self, world: Any) -> np.ndarray:
+    def touching(self, world: RobotsWorld) -> np.ndarray:
         """[E, N] bool: robots that touch another."""
         return world.closest_m < 2 * self.scenario.vehicle_config.body.radius_m
 
-    def struck(self, world: Any) -> np.ndarray:
+    def struck(self, world: RobotsWorld) -> np.ndarray:
         """[E, N] bool: robots that touch an obstacle."""
         return np.zeros(world.closest_m.shape, bool)
 
@@ -161,13 +173,13 @@ class TeamScore(EpisodeScore[Episodes]):
             last_rad=np.where(on, error_rad, counts.last_rad),
         )
 
-    def row(self, step: Step, index: int) -> Any:
+    def row(self, step: Step, index: int) -> object:
         """Nothing."""
 
-    def log(self, rows: list[Any]) -> Any:
+    def log(self, rows: list) -> Log | None:
         """Return the log built from the `row` results of one episode; None: there is no log."""
 
-    def _too_close(self, world: Any) -> np.ndarray:
+    def _too_close(self, world: RobotsWorld) -> np.ndarray:
         """[E, N] bool: inside a team-mate's safety ellipsoid, which is taller than wide by the downwash ratio."""
         safety = self.scenario.vehicle_config.safety
         pos = self.places_m(world) / np.array([1, 1, safety.downwash_ratio], np.float32)

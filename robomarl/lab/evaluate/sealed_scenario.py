@@ -6,14 +6,15 @@ without a path, and stays so.
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import yaml
 
 from robomarl.core.bundle.bundle import Bundle
 from robomarl.core.config import UserError, to_dict
+from robomarl.core.config.parsed import JsonObject
 from robomarl.core.paths import cache_dir
 from robomarl.core.tables import merged
 from robomarl.lab.sim.scenario import Scenario, build_scenario
@@ -25,7 +26,7 @@ VEHICLE = "vehicle"
 class Sealed(NamedTuple):
     """Scenario in its written form."""
 
-    content: dict[str, Any]
+    content: JsonObject
     """Its keys; files are called as in `files`."""
     files: dict[str, bytes]
     """Content of the files that the scenario names by path."""
@@ -43,7 +44,7 @@ def sealed(scenario: Scenario) -> Sealed:
     return Sealed(content, files)
 
 
-def opened(content: dict[str, Any], where: str, find: Callable[[str], Path | None]) -> Any:
+def opened(content: JsonObject, where: str, find: Callable[[str], Path | None]) -> Scenario:
     """Return the scenario, with the current paths of its files.
 
     Args:
@@ -60,12 +61,12 @@ def opened(content: dict[str, Any], where: str, find: Callable[[str], Path | Non
     return build_scenario(content, where) if moved else scenario
 
 
-def opened_from_folder(content: dict[str, Any], file: Path) -> Any:
+def opened_from_folder(content: JsonObject, file: Path) -> Scenario:
     """The scenario of a run folder, `file` in it."""
     return opened(content, str(file), lambda name: path if (path := file.parent / name).is_file() else None)
 
 
-def opened_from_bundle(bundle: Bundle, content: Mapping[str, Any] | None = None) -> Any:
+def opened_from_bundle(bundle: Bundle, content: JsonObject | None = None) -> Scenario:
     """The scenario that a bundle was trained in, or that of one of its experts.
 
     Its files are written into the cache, each under its hash: a bundle may be a ZIP file, or on a disk that can't be
@@ -99,9 +100,10 @@ def name_of(key: str, file: str) -> str:
     return key.partition(".")[0] + Path(file).suffix
 
 
-def _with(content: dict[str, Any], key: str, value: str) -> dict[str, Any]:
+def _with(content: JsonObject, key: str, value: str) -> JsonObject:
     """The content with another value of a dotted key."""
-    changed: Any = value
-    for part in reversed(key.split(".")):
+    *sections, last = key.split(".")
+    changed: JsonObject = {last: value}
+    for part in reversed(sections):
         changed = {part: changed}
     return merged(content, changed)

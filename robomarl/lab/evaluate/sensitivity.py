@@ -7,12 +7,12 @@ Differences between two points of a parameter therefore come from that parameter
 
 import dataclasses
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
 from robomarl.core.config import UserError
+from robomarl.core.types import Figures
 from robomarl.lab.evaluate.evaluate import evaluate
 from robomarl.lab.evaluate.evaluation import EvalConfig, FlownPolicy
 from robomarl.lab.evaluate.variations import perturbed
@@ -22,7 +22,7 @@ PLACES = (-0.5, 0.0, 0.5, 1.0, 1.5, 2.0)
 """Positions of the points: 0 is the low end of the range in training, 1 the high end."""
 
 
-def sensitivity(policy: FlownPolicy, scenario: Scenario, config: EvalConfig) -> dict[str, list[dict[str, Any]]]:
+def sensitivity(policy: FlownPolicy, scenario: Scenario, config: EvalConfig) -> dict[str, list[Figures]]:
     """Return the success at every point, by parameter.
 
     Args:
@@ -41,7 +41,7 @@ def sensitivity(policy: FlownPolicy, scenario: Scenario, config: EvalConfig) -> 
     if not points:
         raise UserError(f"--sensitivity: scenario {scenario.name} randomizes nothing; give it a section [randomize].")
     quiet = dataclasses.replace(config, record=None, progress=False)
-    found: dict[str, list[dict[str, Any]]] = {}
+    found: dict[str, list[Figures]] = {}
     bar = tqdm(points, desc="sensitivity", unit="point", leave=False, disable=None if config.progress else True)
     for name, value, inside in bar:
         figures = evaluate(policy, perturbed(scenario, [f"{name}={value!r}"]), quiet).figures

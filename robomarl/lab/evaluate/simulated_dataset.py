@@ -7,20 +7,25 @@ The rows are those of `robomarl dataset`, of the robots' own estimates.
 import math
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow.parquet as pq
 
+from robomarl.core.bundle.pilot import Pilot
 from robomarl.core.bundle.runtime import Policy
 from robomarl.core.config import UserError
 from robomarl.core.domain.scenario import needed
 from robomarl.core.filter.memory import Reason
+from robomarl.core.types import FilterResult
+from robomarl.core.view import LocalView
 from robomarl.lab.dataset import schema_of, table_of, whole_file
 from robomarl.lab.evaluate.episodes import Step, batch_size
 from robomarl.lab.evaluate.pilots import make_pilot
 from robomarl.lab.evaluate.resolve import resolve_policy
+from robomarl.lab.evaluate.score import TeamScore
 from robomarl.lab.evaluate.variations import perturbed
+from robomarl.lab.sim.batch import BatchSim
 from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.simulation import simulation_of
 
@@ -72,9 +77,11 @@ def write_flights(plan: FlightPlan, file: Path, progress: Callable[[float], None
     return rows
 
 
-def fly(
-    policy: Any, scenario: Scenario, plan: FlightPlan, progress: Callable[[float], None]
-) -> Iterator[dict[str, Any]]:
+Columns = dict[str, np.ndarray]
+"""Columns of the file by name."""
+
+
+def fly(policy: Policy, scenario: Scenario, plan: FlightPlan, progress: Callable[[float], None]) -> Iterator[Columns]:
     """Yield the columns of one batch of flights after another, sorted by flight, then robot, then time."""
     make_score = needed(simulation_of(scenario).evaluation.score, scenario, "episodes of one policy, only matches")
     size, flown = batch_size(plan.episodes), 0
@@ -91,7 +98,9 @@ def fly(
         flown += size
 
 
-def _batch(sim: Any, pilot: Any, score: Any, progress: Callable[[float], None]) -> tuple[dict[str, Any], np.ndarray]:
+def _batch(
+    sim: BatchSim, pilot: Pilot, score: TeamScore, progress: Callable[[float], None]
+) -> tuple[Columns, np.ndarray]:
     """Return the columns [T, E, N, ...] of a batch, and [T, E] True while a flight is on, including the row after
     its end.
     """
@@ -112,7 +121,7 @@ def _batch(sim: Any, pilot: Any, score: Any, progress: Callable[[float], None]) 
     return {name: np.stack([row[name] for row in rows]) for name in rows[0]}, np.stack(on)
 
 
-def _row(views: Any, seen: np.ndarray, result: Any) -> dict[str, np.ndarray]:
+def _row(views: LocalView, seen: np.ndarray, result: FilterResult) -> dict[str, np.ndarray]:
     own = views.own
     return {
         "observation": seen, "nominal": np.asarray(result.nominal), "command": np.asarray(result.command),
@@ -122,7 +131,7 @@ def _row(views: Any, seen: np.ndarray, result: Any) -> dict[str, np.ndarray]:
     }  # fmt: skip
 
 
-def _columns(rows: dict[str, Any], on: np.ndarray, number: np.ndarray, scenario: Scenario) -> dict[str, Any]:
+def _columns(rows: Columns, on: np.ndarray, number: np.ndarray, scenario: Scenario) -> Columns:
     """Return the rows of [T, E, N, ...] for which `on` [T, E] is True, as columns [S, ...]."""
     steps, size, robots = rows["filtered"].shape
     order = (1, 2, 0)

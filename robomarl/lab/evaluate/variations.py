@@ -4,12 +4,12 @@ import dataclasses
 import itertools
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from robomarl.core.config import UsageError
-from robomarl.lab.sim.scenario import Scenario
+from robomarl.lab.sim.scenario import S, Scenario
 
 HELD_OUT = ("weak_battery", "heavy")
 """Variations that are attacked, where the scenario has them."""
@@ -58,7 +58,7 @@ def spelled_out(scenario: Scenario, changes: list[str] | tuple[str, ...]) -> lis
     return words
 
 
-def perturbed(scenario: Scenario, changes: list[str] | tuple[str, ...]) -> Any:
+def perturbed(scenario: S, changes: list[str] | tuple[str, ...]) -> S:
     """The scenario with randomized parameters pinned to one value each.
 
     Args:

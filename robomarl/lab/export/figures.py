@@ -1,17 +1,16 @@
 """Figures of a bundle's evaluation: selected figures in the sealed card, all figures in `eval.json` beside it."""
 
 import json
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 from robomarl.core.bundle.bundle import CARD_FILE, CONTRACT_FILE, EVAL_FILE, entry_of, load_bundle, seal
+from robomarl.core.types import Figures
 from robomarl.lab.export.model_card import model_card
 
 
-def add_figures(folder: Path, figures: Mapping[str, Any], command: str) -> None:
+def add_figures(folder: Path, figures: Figures, command: str) -> None:
     """Seal a bundle again with the figures in its card, and write `eval.json` for its new id.
 
     Args:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -14,12 +14,14 @@ from robomarl.core.domain.registry import command_of
 from robomarl.core.filter.filter import SafetyParams, initial_carry
 from robomarl.core.filter.memory import LARGE, FilterCarry
 from robomarl.core.spec import ActionSpec
+from robomarl.core.types import Array
 from robomarl.core.view import LocalView, blank_view
 from robomarl.lab.export.graph import needed, to_onnx
 from robomarl.lab.jax_filter.static import make_static_filter
+from robomarl.lab.trees import Tree
 
 PolicyFn = Callable[[tuple, jax.Array], tuple[tuple, jax.Array]]
-Step = Callable[[dict[str, Any]], tuple[jax.Array, ...]]
+Step = Callable[[dict[str, Array]], tuple[jax.Array, ...]]
 
 
 class Shapes(NamedTuple):
@@ -68,7 +70,7 @@ def _step(policy_fn: PolicyFn, safety: Callable, names: tuple[str, ...], trees: 
     """One decision as a function of named arrays [B, ...]; `names` are those of the policy's memory, and `trees` give
     view and the filter's memory their form."""
 
-    def step(given: dict[str, Any]) -> tuple[jax.Array, ...]:
+    def step(given: dict[str, Array]) -> tuple[jax.Array, ...]:
         carry = tuple(given[f"carry.{name}"] for name in names)
         after, action = policy_fn(carry, given["obs"])
         # As `Policy` does: what squashes would turn infinity into a plausible command.
@@ -94,7 +96,7 @@ def _read(step: Step, seen: dict[str, np.ndarray], others: dict[str, np.ndarray]
     return [name for name, var in zip(names, jaxpr.jaxpr.invars, strict=True) if var in used]
 
 
-def _fill(tree: Any, prefix: str, arrays: dict[str, Any]) -> Any:
+def _fill(tree: Tree, prefix: str, arrays: dict[str, Array]) -> Tree:
     """Nested NamedTuples with the arrays of these names."""
     if not hasattr(tree, "_fields"):
         return arrays.get(prefix, tree)

@@ -1,11 +1,12 @@
 """The card of a bundle, `README.md`: facts to know before flying it, from its contract and evaluation."""
 
 import math
-from collections.abc import Iterable, Mapping
-from typing import Any, TypeGuard
+from collections.abc import Iterable
+from typing import TypeGuard
 
 from robomarl.core.bundle.contract import Contract
 from robomarl.core.bundle.provenance import Ancestor, Training
+from robomarl.core.types import Array, Figures
 
 FIGURES = {
     "success_rate": ("success", 100, "%"),
@@ -21,7 +22,7 @@ FIGURES = {
 """Figures of an evaluation that the card shows, where there are such: words, factor and unit."""
 
 
-def model_card(contract: Contract, figures: Mapping[str, Any] | None = None) -> str:
+def model_card(contract: Contract, figures: Figures | None = None) -> str:
     """Return Markdown: the policy's task, its conditions, its excluded uses, and its numbers.
 
     Args:
@@ -84,7 +85,7 @@ def facts(contract: Contract) -> list[tuple[str, str]]:
     ]
 
 
-def flown(figures: Mapping[str, Any]) -> list[str]:
+def flown(figures: Figures) -> list[str]:
     """How it flew: the section of its evaluation."""
     how = f"{figures['episodes']} episodes on `{figures['sim']}`, filter {figures['filter']}, seed {figures['seed']}"
     rows = [
@@ -164,7 +165,7 @@ def elements(contract: Contract) -> list[tuple[str, ...]]:
 
 def actions(contract: Contract) -> list[tuple[str, ...]]:
     """One row for each element of the action."""
-    seen: list[Any] = [*contract.actions_seen] or [None] * contract.action.size
+    seen: list[Array] = [*contract.actions_seen] or [None] * contract.action.size
     return [
         (
             *(f"`{f.name}`", f.unit, f.frame, f"{f.low:g}", f"{f.high:g}"),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import jax
 import numpy as np
@@ -19,6 +19,7 @@ from robomarl.core.bundle.contract import (
     describe,
 )
 from robomarl.core.bundle.provenance import Expert, Source, Training, source_of
+from robomarl.core.config import IsDataclass
 from robomarl.core.filter.filter import SafetyParams
 from robomarl.core.spec import ActionSpec, ObservationSpec
 from robomarl.core.view import LocalView
@@ -28,6 +29,7 @@ from robomarl.lab.sim.env import make_env
 from robomarl.lab.sim.filter_params import safety_params
 from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.simulation import simulation_of
+from robomarl.lab.trees import Tree
 
 SEQUENCES, STEPS = 2, 75
 """Number of sequences recorded in each environment, and decisions of each sequence; equal for equal runs."""
@@ -56,8 +58,9 @@ class Trained(Protocol):
     @property
     def scenario(self) -> Scenario: ...  # noqa: D102
     @property
-    def config(self) -> Any:
+    def config(self) -> IsDataclass:
         """The recipe, a dataclass."""
+        ...
 
     @property
     def seed(self) -> int: ...  # noqa: D102
@@ -152,7 +155,7 @@ def _recorded(run: Trained, scenario: Scenario) -> Recorded:
     return Recorded(*jax.tree.map(np.asarray, result))
 
 
-def _world(state: State) -> Any:
+def _world(state: State) -> Tree:
     return state.pipeline_state.world  # type: ignore[union-attr]
 
 

@@ -7,6 +7,9 @@ import numpy as np
 import onnx
 from onnx import numpy_helper
 
+Attributes = dict[str, Any]
+"""Attributes of an operator by name: numbers, words and lists."""
+
 
 @dataclass(frozen=True)
 class Operation:
@@ -15,7 +18,7 @@ class Operation:
     op: str
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    attributes: dict[str, Any]
+    attributes: Attributes
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from robomarl.core.types import Array
 from robomarl.lab.foreign.checkpoint import numpy_layers
 from robomarl.lab.foreign.layers import CellWeights, gru, layer_norm, lstm
 from robomarl.lab.foreign.policy import ForeignPolicy, Memory
 
-ACTIVATIONS: dict[str, Callable[[Any], Any]] = {
+ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
     "elu": jax.nn.elu,
     "relu": lambda x: jnp.maximum(x, 0),
     "tanh": jnp.tanh,
@@ -74,7 +74,7 @@ class ActorNetwork:
         arrays = 2 if self.cell == "lstm" else 1
         return tuple((c.hidden.shape[1],) for c in self.cells for _ in range(arrays))
 
-    def apply(self, memory: Memory, x: Any) -> tuple[Memory, Any]:
+    def apply(self, memory: Memory, x: Array) -> tuple[Memory, Array]:
         """See `ForeignPolicy.apply`."""
         if s := self.scaler:
             x = (x - s.mean) / (s.std + np.float32(s.epsilon))
@@ -89,7 +89,7 @@ class ActorNetwork:
             x = activation(x) if i + 1 < len(self.dense) else x
         return after, self._finish(x)[0]
 
-    def _recurrent(self, memory: Memory, x: Any) -> tuple[Memory, Any]:
+    def _recurrent(self, memory: Memory, x: Array) -> tuple[Memory, Array]:
         after = []
         for i, weights in enumerate(self.cells):
             if self.cell == "gru":
@@ -100,7 +100,7 @@ class ActorNetwork:
                 after += [x[0], c[0]]
         return tuple(after), x
 
-    def _finish(self, x: Any) -> Any:
+    def _finish(self, x: Array) -> Array:
         x = jnp.tanh(x) if self.squashed else x
         x = x if self.gain is None else x * self.gain
         x = x if self.offset is None else x + self.offset

@@ -1,7 +1,6 @@
 """A policy from an ONNX file of any exporter: read as a bundle's graph is, and computed in JAX operator by operator."""
 
 from pathlib import Path
-from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -10,6 +9,7 @@ from onnx import numpy_helper
 
 from robomarl.core.bundle.onnx_check import DOMAINS, check_onnx
 from robomarl.core.config import UserError
+from robomarl.core.types import Array
 from robomarl.lab.foreign.checkpoint.guard import library_errors
 from robomarl.lab.foreign.contract_file import ContractFile
 from robomarl.lab.foreign.graph.metadata import check_metadata
@@ -17,7 +17,7 @@ from robomarl.lab.foreign.graph.ports import COUNTER, Ports, ancestors, find_por
 from robomarl.lab.foreign.graph.session import in_onnxruntime
 from robomarl.lab.foreign.graph.shapes import InputShapes, shapes_of
 from robomarl.lab.foreign.graph.single import in_single, is_single
-from robomarl.lab.foreign.onnx_operators import OPERATORS
+from robomarl.lab.foreign.onnx_operators import OPERATORS, Attributes
 from robomarl.lab.foreign.policy import ForeignPolicy, Memory
 
 
@@ -105,10 +105,10 @@ class _Graph:
         ]
         self._ports, self._shapes, self._where = ports, shapes, where
 
-    def apply(self, memory: Memory, x: Any) -> tuple[Memory, Any]:
+    def apply(self, memory: Memory, x: Array) -> tuple[Memory, Array]:
         """See `ForeignPolicy.apply`."""
         ports, shapes = self._ports, self._shapes
-        known: dict[str, Any] = {"": None, **self._weights}
+        known: dict[str, Array] = {"": None, **self._weights}
         known |= {name: np.zeros(shapes.one[name], shapes.types[name]) for name in ports.zeros}
         for name, value in zip((ports.observation, *ports.memory), (x, *memory), strict=True):
             known[name] = jnp.reshape(value, shapes.one[name]).astype(_in_jax(shapes.types[name]))
@@ -118,7 +118,7 @@ class _Graph:
             -1
         )
 
-    def _run(self, node: tuple[str, list[str], list[str], dict[str, Any]], known: dict[str, Any]) -> None:
+    def _run(self, node: tuple[str, list[str], list[str], Attributes], known: dict[str, Array]) -> None:
         op, inputs, outputs, attributes = node
         try:
             found = OPERATORS[op](attributes, *(known[name] for name in inputs))
@@ -129,7 +129,7 @@ class _Graph:
             ) from None
         known.update(zip(outputs, found if isinstance(found, tuple) else (found,), strict=False))
 
-    def _next(self, pair: tuple[str, str], before: Any, known: dict[str, Any]) -> Any:
+    def _next(self, pair: tuple[str, str], before: Array, known: dict[str, Array]) -> Array:
         """The memory after a decision; a counter stays at 2^24, which is over 90 hours of 50 Hz."""
         name, becomes = pair
         if becomes == COUNTER:
@@ -145,6 +145,6 @@ def _in_jax(kind: np.dtype) -> np.dtype:
     return np.dtype({"f": np.float32, "i": np.int32, "u": np.uint32}.get(kind.kind, kind))
 
 
-def _attribute(attribute: onnx.AttributeProto) -> Any:
+def _attribute(attribute: onnx.AttributeProto) -> object:
     value = onnx.helper.get_attribute_value(attribute)
     return numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else value

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -25,7 +24,7 @@ class ForeignPolicy:
     """Framework that computes `reference`, with its version."""
     memory: tuple[tuple[int, ...], ...]
     """Shape of each array that is passed from decision to decision; it begins as zeros."""
-    apply: Callable[[Memory, Any], tuple[Memory, Any]]
+    apply: Callable[[Memory, Array], tuple[Memory, Array]]
     """(memory, input [I]) -> (memory, output [O]); pure JAX."""
     reference: Callable[[np.ndarray], np.ndarray]
     """Inputs [T, I] of one robot's decisions in a row -> outputs [T, O], by the framework that the file is of."""
@@ -102,14 +101,14 @@ def wire(contract: ContractFile, where: str, spec: ObservationSpec, action: Acti
     )
 
 
-def deployed(policy: ForeignPolicy, wiring: Wiring) -> Callable[[Memory, Any], tuple[Memory, Any]]:
+def deployed(policy: ForeignPolicy, wiring: Wiring) -> Callable[[Memory, Array], tuple[Memory, Array]]:
     """Return the exported function: (carry, obs [..., N]) -> (carry, command [..., A])."""
 
-    def one(carry: Memory, obs: Any) -> tuple[Memory, Any]:
+    def one(carry: Memory, obs: Array) -> tuple[Memory, Array]:
         memory, output = policy.apply(carry, wiring.read(obs))
         return memory, wiring.write(jnp.reshape(output, (-1,)))
 
-    def decide(carry: Memory, obs: Any) -> tuple[Memory, Any]:
+    def decide(carry: Memory, obs: Array) -> tuple[Memory, Array]:
         function = one
         for _ in range(obs.ndim - 1):
             function = jax.vmap(function)

@@ -1,9 +1,9 @@
 """PyTorch, where it is installed: the extra `torch`."""
 
-from typing import Any
+from types import ModuleType
 
 
-def pytorch() -> Any:
+def pytorch() -> ModuleType:
     """The module; raises `ModuleNotFoundError` where the extra is not installed."""
     import torch  # pyright: ignore[reportMissingImports]
 

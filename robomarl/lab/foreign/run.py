@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import jax
 import numpy as np
 
 from robomarl.core.spec import ObservationSpec
+from robomarl.core.types import Figures
 from robomarl.lab.export.record import Recorded
 from robomarl.lab.sim.scenario import Scenario
 
@@ -20,7 +20,7 @@ class ImportRecipe:
     """Layout of the trainer, if the contract names it, and the name of the imported file."""
     file: str
     file_sha256: str
-    contract: dict[str, Any]
+    contract: Figures
     """The whole contract.toml."""
     framework: str
     """Framework against which parity was shown."""

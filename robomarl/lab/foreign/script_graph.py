@@ -1,25 +1,30 @@
 """The graph of a TorchScript module as a pure function: buffers that it writes go in and come out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
 from robomarl.core.config import UserError
+from robomarl.core.types import Array
 from robomarl.lab.foreign.aten import OPERATORS
 from robomarl.lab.foreign.policy import Memory
 
 WRITES = ("aten::copy_", "aten::fill_", "aten::zero_")
 PASSES = ("prim::unchecked_cast", "aten::detach", "aten::alias")
 """Operators that return their input."""
+Script = Any
+"""A module, a graph, a block or a node of `torch.jit`, which need not be installed."""
+Value = Any
+"""Value of TorchScript: arrays, numbers, words, lists of such, and modules."""
 
 
-def _unpacked(items: Any) -> Any:
+def _unpacked(items: Sequence[Value]) -> Value:
     return tuple(items) if len(items) > 1 else items[0]
 
 
-CONTAINERS: dict[str, Callable[..., Any]] = {
+CONTAINERS: dict[str, Callable[..., Value]] = {
     **dict.fromkeys(PASSES, lambda x: x),
     "prim::ListConstruct": lambda *items: list(items),
     "prim::ListUnpack": _unpacked,
@@ -34,7 +39,7 @@ CONTAINERS: dict[str, Callable[..., Any]] = {
 class ScriptGraph:
     """`forward` of a module for one robot. Known while it is read: shapes, and so which way each `if` goes."""
 
-    def __init__(self, module: Any, where: str) -> None:
+    def __init__(self, module: Script, where: str) -> None:
         """Find the memory: the buffers that `forward` writes.
 
         Args:
@@ -56,7 +61,7 @@ class ScriptGraph:
         self._buffers = {name: tuple(buffer.shape) for name, buffer in module.named_buffers()}
         self._written(self._graph)
 
-    def apply(self, memory: Memory, x: Any) -> tuple[Memory, Any]:
+    def apply(self, memory: Memory, x: Array) -> tuple[Memory, Array]:
         """See `ForeignPolicy.apply`."""
         run = _Run(self._module, dict(zip(self.memory, memory, strict=True)), self._where)
         known = {self._self: self._module, self._input: jnp.reshape(x, (1, -1))}
@@ -67,7 +72,7 @@ class ScriptGraph:
             self._refuse("forward returns more than the action")
         return tuple(jnp.reshape(run.state[n], s) for n, s in self.memory.items()), jnp.reshape(output, (-1,))
 
-    def _written(self, block: Any) -> None:
+    def _written(self, block: Script) -> None:
         """Note every buffer that is written, by the way that leads to it from the module."""
         for node in block.nodes():
             for inner in node.blocks():
@@ -82,7 +87,7 @@ class ScriptGraph:
         raise UserError(f"{self._where}: {why}; export the policy as ONNX instead.")
 
 
-def _way(node: Any) -> str:
+def _way(node: Script) -> str:
     """Dotted name of the attribute that a value is, or is a part of; empty where it is none."""
     parts = []
     while node.kind() in ("aten::slice", "aten::select", *PASSES):
@@ -96,12 +101,12 @@ def _way(node: Any) -> str:
 class _Run:
     """One pass through the graph."""
 
-    def __init__(self, module: Any, state: dict[str, Any], where: str) -> None:
+    def __init__(self, module: Script, state: dict[str, Array], where: str) -> None:
         self._module, self.state, self._where = module, state, where
         self.places: dict[str, str] = {}
         """Dotted name of the module that a value is."""
 
-    def block(self, block: Any, known: dict[str, Any]) -> None:
+    def block(self, block: Script, known: dict[str, Value]) -> None:
         for node in block.nodes():
             outputs = [o.debugName() for o in node.outputs()]
             found = self._node(node, known)
@@ -109,7 +114,7 @@ class _Run:
                 found = (found,)
             known.update(zip(outputs, found or (), strict=False))
 
-    def _node(self, node: Any, known: dict[str, Any]) -> Any:
+    def _node(self, node: Script, known: dict[str, Value]) -> Value:
         kind = node.kind()
         inputs = [known[i.debugName()] for i in node.inputs()]
         if kind == "prim::Constant":
@@ -125,7 +130,7 @@ class _Run:
             return self._write(node, inputs)
         return self._call(kind, inputs)
 
-    def _call(self, kind: str, inputs: list[Any]) -> Any:
+    def _call(self, kind: str, inputs: list[Value]) -> Value:
         if kind in CONTAINERS:
             return CONTAINERS[kind](*inputs)
         if kind == "prim::RaiseException":
@@ -138,14 +143,14 @@ class _Run:
         except (TypeError, ValueError, IndexError) as error:
             self._refuse(f"{kind} can't be translated ({str(error).splitlines()[0][:120]})")
 
-    def _attribute(self, node: Any, owner: Any) -> Any:
+    def _attribute(self, node: Script, owner: Script) -> Value:
         name = node.s("name")
         before = self.places.get(next(iter(node.inputs())).debugName(), "")
         place = f"{before}.{name}" if before else name
         self.places[node.output().debugName()] = place
         return self.state[place] if place in self.state else _plain(getattr(owner, name))
 
-    def _write(self, node: Any, inputs: list[Any]) -> Any:
+    def _write(self, node: Script, inputs: list[Value]) -> Value:
         name, kind = _way(next(iter(node.inputs())).node()), node.kind()
         target, shape = inputs[0], self.state[name].shape
         if tuple(target.shape) != tuple(shape):
@@ -154,7 +159,7 @@ class _Run:
         self.state[name] = jnp.broadcast_to(jnp.asarray(value, jnp.float32), shape)
         return self.state[name]
 
-    def _is_true(self, value: Any) -> bool:
+    def _is_true(self, value: Value) -> bool:
         try:
             return bool(value)
         except Exception:  # jax has several for a value that is not known while it traces
@@ -165,7 +170,7 @@ class _Run:
         raise UserError(f"{self._where}: {why}; export the policy as ONNX instead.")
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Value) -> Value:
     """Return tensors, alone or in lists, as numpy arrays; other values are returned unchanged."""
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]

@@ -4,7 +4,7 @@ import json
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from robomarl.lab.foreign.checkpoint.guard import library_errors
 from robomarl.lab.foreign.checkpoint.stable_baselines import SpaceLimits, read_settings
 from robomarl.lab.foreign.checkpoint.torch_file import is_legacy, read_archive, read_legacy
 from robomarl.lab.foreign.checkpoint.unpickle import Inert, unpickle
+from robomarl.lab.trees import Tree
 
 SAVE = "save only the state_dict, as torch.save(policy.state_dict(), FILE)"
 
@@ -50,7 +51,7 @@ def read_state_dict(file: Path, kind: str) -> Checkpoint:
     return found._replace(arrays=as_torch({name: array.astype(np.float32) for name, array in arrays.items()}))
 
 
-def flat(tree: Any, prefix: str = "") -> dict[str, np.ndarray]:
+def flat(tree: Tree, prefix: str = "") -> dict[str, np.ndarray]:
     """Return the arrays of nested dicts, lists and objects by dotted name; other values are left out."""
     if isinstance(tree, np.ndarray):
         return {prefix: tree}
@@ -101,7 +102,7 @@ def _sb3(file: Path) -> Checkpoint:
 _READERS = {"safetensors": _safetensors, "msgpack": _msgpack, "torch": _torch, "pickle": _pickle, "sb3": _sb3}
 
 
-def _data(tree: Any, wanted: list[str], file: Path) -> dict[str, np.ndarray]:
+def _data(tree: Tree, wanted: list[str], file: Path) -> dict[str, np.ndarray]:
     """Return the arrays of a pickle's content; raise `UserError` if it asked for more than data."""
     modules = [path for path in _modules(tree) if path]
     if modules or wanted:
@@ -114,7 +115,7 @@ def _data(tree: Any, wanted: list[str], file: Path) -> dict[str, np.ndarray]:
     return flat(tree)
 
 
-def _modules(tree: Any) -> list[str]:
+def _modules(tree: Tree) -> list[str]:
     """Names of the PyTorch modules in a tree that are objects with code."""
     if isinstance(tree, Inert):
         return [tree.path] if {"_modules", "_parameters"} & tree.state.keys() else []

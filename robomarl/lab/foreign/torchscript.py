@@ -10,7 +10,6 @@ import warnings
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from robomarl.core.config import UserError
 from robomarl.lab.foreign.aten import OPERATORS
 from robomarl.lab.foreign.policy import ForeignPolicy
 from robomarl.lab.foreign.pytorch import pytorch
-from robomarl.lab.foreign.script_graph import ScriptGraph
+from robomarl.lab.foreign.script_graph import Script, ScriptGraph
 
 MAX_CODE = 2**22
 """More characters of code than any policy has."""
@@ -79,7 +78,7 @@ def check_code(file: Path) -> None:
             raise UserError(f"{file}: its code calls {call!r}, which import does not know; export the policy as ONNX.")
 
 
-def _reference(module: Any, buffers: list[str]) -> Callable[[np.ndarray], np.ndarray]:
+def _reference(module: Script, buffers: list[str]) -> Callable[[np.ndarray], np.ndarray]:
     """The module itself, in PyTorch."""
     torch = pytorch()
 

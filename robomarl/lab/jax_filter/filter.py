@@ -8,7 +8,6 @@ that of its solution, from the active rows.
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -81,7 +80,7 @@ def project(rows: Array, point: Array, tolerance: float = TOLERANCE, planar: boo
 @project.defjvp
 def _project_jvp(
     tolerance: float, planar: bool, given: tuple[Array, Array], moved: tuple[Array, Array]
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     """Return the derivative of the projection by the point and its active rows; 0 for unsolved problems."""
     found = project(*given, tolerance, planar)
     holds = (over(given[0], found.u) >= -tolerance) & found.solved
@@ -96,14 +95,14 @@ def _held(rows: jax.Array, point: jax.Array, holds: jax.Array) -> jax.Array:
     """
     stiff = holds.astype(rows.dtype) * STIFF**0.5
     normals = rows[:, :3] * stiff[:, None]
-    columns: list[Any] = [[(normals[:, i] * normals[:, k]).sum(0) + (i == k) for i in range(3)] for k in range(3)]
-    wanted: Any = point + (normals * (rows[:, 3] * stiff)[:, None]).sum(0)
-    x, y, z = columns
+    dots = [[(normals[:, i] * normals[:, k]).sum(0) + (i == k) for i in range(3)] for k in range(3)]
+    wanted: Array = point + (normals * (rows[:, 3] * stiff)[:, None]).sum(0)
+    x, y, z = ((a, b, c) for a, b, c in dots)
     whole = dot(x, cross(y, z))
     return jnp.stack([dot(wanted, cross(y, z)), dot(x, cross(wanted, z)), dot(x, cross(y, wanted))]) / whole
 
 
-def _still(x: Array) -> Any:
+def _still(x: Array) -> Array:
     """Return the tangent of a value without a gradient."""
     return jnp.zeros_like(x) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.zeros(x.shape, jax.dtypes.float0)
 

@@ -9,7 +9,7 @@ rows, every result is checked for its multipliers.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -24,6 +24,7 @@ from robomarl.core.filter.qp.projection import TOLERANCE, Projection
 from robomarl.core.types import Array, FilterResult
 from robomarl.core.view import LocalView
 from robomarl.lab.jax_filter.filter import JaxFilter, least_open
+from robomarl.lab.trees import Tree
 
 ROUNDS = 64
 """Maximum number of rounds; only an endless loop caused by rounding would need as many."""
@@ -55,7 +56,7 @@ class StaticFilter(JaxFilter):
         with jax.enable_x64(True):
             return _cast(self._around(self._checked, *_cast(given, np.float64)), np.float32)
 
-    def _checked(self, *given: Any) -> tuple[FilterCarry, FilterResult]:
+    def _checked(self, *given: Tree) -> tuple[FilterCarry, FilterResult]:
         self._check_shapes(*given, *[None] * (4 - len(given)))
         return filter_batch(self._constants, _STATIC, *given)
 
@@ -71,10 +72,10 @@ def make_static_filter(params: SafetyParams, mode: Mode = "qp", around: Callable
     return StaticFilter(params, mode, around)
 
 
-def _cast(tree: Any, dtype: type) -> Any:
+def _cast(tree: Tree, dtype: type) -> Tree:
     """All numbers of a tree in this type; whole numbers in 32 bits."""
 
-    def cast(leaf: Any) -> Array:
+    def cast(leaf: Array) -> Array:
         kind = jnp.result_type(leaf)
         if kind == np.bool_:
             return leaf
@@ -221,7 +222,7 @@ def _hot(index: Array, size: int) -> Array:
     return (index[:, None, None] == np.arange(size)).astype(np.float64)
 
 
-def _where(condition: Array, yes: Any, no: Any) -> Array:
+def _where(condition: Array, yes: Array, no: Array) -> Array:
     return jnp.where(condition, yes, no)
 
 

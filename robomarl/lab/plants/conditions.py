@@ -3,7 +3,6 @@
 import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 HELD_OUT = ("weak_battery", "heavy")
 """Variations that training never sees and that flights are judged with: they count where a scenario has them."""
@@ -54,7 +53,7 @@ def corners(ranges: Mapping[str, tuple[float, float]], held_out: Mapping[str, Ma
 
 def distinct(found: Iterable[Condition]) -> list[Condition]:
     """Return each condition once, regardless of its name; the first name stays."""
-    seen: dict[Any, Condition] = {}
+    seen: dict[tuple, Condition] = {}
     for condition in found:
         seen.setdefault((condition.values, condition.delays_s), condition)
     return list(seen.values())

@@ -7,20 +7,23 @@ from pathlib import Path
 from typing import Any
 
 from robomarl.core.config import UserError
+from robomarl.core.types import Figures
 
 HEAD, LINES = "campaign.json", "batches.jsonl"
 Key = int | str
+Record = Any
+"""What a finished batch has come to, as JSON: lists and tables."""
 
 
 class Ledger:
     """Folder of one campaign: the record of every finished batch as JSON data, by its key. Made by `open`."""
 
-    def __init__(self, folder: Path, records: dict[Key, Any]) -> None:
+    def __init__(self, folder: Path, records: dict[Key, Record]) -> None:
         """Continue with known records."""
         self.folder, self.records = folder, records
 
     @classmethod
-    def open(cls, folder: Path, campaign: dict[str, Any], resume: bool) -> "Ledger":
+    def open(cls, folder: Path, campaign: Figures, resume: bool) -> "Ledger":
         """Begin a folder, or go on with one.
 
         Args:
@@ -49,7 +52,7 @@ class Ledger:
             raise UserError(f"{head}: {_difference(before, plain)}; name another folder for another campaign.")
         return cls(folder, _read(folder / LINES))
 
-    def add(self, key: Key, record: Any) -> None:
+    def add(self, key: Key, record: Record) -> None:
         """Note a finished batch."""
         line = json.dumps([key, record]) + "\n"
         with (self.folder / LINES).open("a") as file:
@@ -68,7 +71,7 @@ def _code() -> str:
     return sha256(b"".join(file.read_bytes() for file in files)).hexdigest()[:16]
 
 
-def _read(file: Path) -> dict[Key, Any]:
+def _read(file: Path) -> dict[Key, Record]:
     """The finished batches; a line that a kill cut off is cut off the file as well."""
     if not file.exists():
         return {}
@@ -85,7 +88,7 @@ def _write(file: Path, content: str) -> None:
     part.replace(file)
 
 
-def _difference(before: Any, now: Any, key: str = "") -> str:
+def _difference(before: object, now: object, key: str = "") -> str:
     if isinstance(before, dict) and isinstance(now, dict):
         names = sorted(k for k in before.keys() | now.keys() if before.get(k) != now.get(k))
         return _difference(before.get(names[0]), now.get(names[0]), f"{key}.{names[0]}" if key else names[0])

@@ -2,7 +2,7 @@
 
 import contextlib
 import io
-from typing import Any, NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -10,32 +10,37 @@ import jax.numpy as jnp
 from robomarl.core.config import UserError
 from robomarl.core.spec import ActionSpec, Memory, ObservationSpec
 from robomarl.core.view import LocalView
+from robomarl.lab.sim.batch import World
 from robomarl.lab.sim.law import FirstLaw
 from robomarl.lab.sim.random_bits import uniform
 from robomarl.lab.sim.scenario import Scenario
+from robomarl.lab.trees import Tree
 
 with contextlib.redirect_stdout(io.StringIO()):  # it prints that an optional backend of MJX is not installed
     from brax.envs.base import Env, State
 
+W = TypeVar("W", bound=World)
+"""State of the domain at one decision, a NamedTuple of arrays."""
 
-class EpisodeState(NamedTuple):
+
+class EpisodeState(NamedTuple, Generic[W]):
     """Content of `State.pipeline_state`."""
 
-    world: Any
+    world: W
     memory: Memory
     """Memory of the observation, [N, ...] each."""
     seed: jax.Array
     """[2] uint32: randomness of the steps to come."""
-    own: Any = ()
+    own: Tree = ()
     """Additional episode state of the kind of team."""
-    safety: Any = ()
+    safety: Tree = ()
     """Memory of the safety filters, [N, ...] each; empty without one."""
 
 
 class StepOutcome(NamedTuple):
     """Outcome of a decision, [] bool each but the first."""
 
-    own: Any
+    own: Tree
     """The next `EpisodeState.own`."""
     ended: jax.Array
     """The episode ends, and not by time."""
@@ -54,13 +59,15 @@ def corrected(spec: ActionSpec, asked: jax.Array, sent: jax.Array) -> jax.Array:
     return (((sent - asked) * (2 / (spec.high - spec.low))) ** 2).sum(-1)
 
 
-def of_team(episode: EpisodeState, world: Any, failed: jax.Array, succeeded: jax.Array, max_steps: int) -> StepOutcome:
+def of_team(
+    episode: EpisodeState, world: World, failed: jax.Array, succeeded: jax.Array, max_steps: int
+) -> StepOutcome:
     """An outcome where `own` is whether the team has succeeded so far: that counts if nothing fails to the end."""
     timeout, once = ~failed & (world.step >= max_steps), episode.own | succeeded
     return StepOutcome(once, failed, timeout, once & timeout, failed)
 
 
-class AgentsEnv(Env):
+class AgentsEnv(Env, Generic[W]):
     """Part of an environment that does not depend on the simulated team."""
 
     observation: ObservationSpec
@@ -85,11 +92,11 @@ class AgentsEnv(Env):
         """Random numbers of each robot and decision."""
         raise NotImplementedError
 
-    def advance(self, world: Any, command: jax.Array, draws: jax.Array) -> Any:
+    def advance(self, world: W, command: jax.Array, draws: jax.Array) -> W:
         """The world one decision later, without filters; draws are uniform, [N, `num_draws`]."""
         raise NotImplementedError
 
-    def views(self, world: Any) -> LocalView:
+    def views(self, world: W) -> LocalView:
         """Return the view of every robot, [N, ...]."""
         raise NotImplementedError
 
@@ -124,21 +131,21 @@ class AgentsEnv(Env):
         """Length of one robot's action."""
         return self.action.size
 
-    def terms(self, before: Any, after: Any, command: jax.Array) -> dict[str, jax.Array]:
+    def terms(self, before: W, after: W, command: jax.Array) -> dict[str, jax.Array]:
         """Reward terms per second, [N] each, before their weights."""
         raise NotImplementedError
 
-    def outcome(self, episode: EpisodeState, world: Any) -> StepOutcome:
+    def outcome(self, episode: EpisodeState, world: W) -> StepOutcome:
         """Return the outcome of the decision after `episode`, which led to `world`."""
         raise NotImplementedError
 
-    def decide(self, episode: EpisodeState, action: jax.Array, draws: jax.Array) -> tuple[Any, jax.Array, Any]:
+    def decide(self, episode: EpisodeState, action: jax.Array, draws: jax.Array) -> tuple[W, jax.Array, Tree]:
         """Return the world one decision later, the commands [N, A], and the filters' memory; here there are no
         filters.
         """
         return self.advance(episode.world, action, draws), action, ()
 
-    def first(self, world: Any, seed: jax.Array, own: Any, safety: Any = ()) -> State:
+    def first(self, world: W, seed: jax.Array, own: Tree, safety: Tree = ()) -> State:
         """The state at the start of an episode; see `EpisodeState`."""
         views, zero = self.views(world), jnp.zeros(())
         memory, obs = self.observation.observe(self.observation.init(views), views)
@@ -149,7 +156,7 @@ class AgentsEnv(Env):
 
     def step(self, state: State, action: jax.Array) -> State:
         """One decision of all robots, [N, A]; metrics are those of our team."""
-        episode: EpisodeState = state.pipeline_state  # type: ignore[assignment]
+        episode: EpisodeState[W] = state.pipeline_state  # type: ignore[assignment]
         draws = uniform(episode.seed, episode.world.step, self.num_agents, self.num_draws)
         world, command, safety = self.decide(episode, action, draws)
         memory, obs = self.observation.observe(episode.memory, self.views(world))

@@ -1,10 +1,9 @@
 """The environment of a scenario, for every kind of team."""
 
-from typing import Any
-
 from robomarl.core.bundle.contract import check_action, check_roles, describe
 from robomarl.core.config import UserError
 from robomarl.core.spec import ActionSpec, ObservationSpec
+from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.sim.starts import Starts
 from robomarl.lab.simulation import simulation_of
@@ -16,7 +15,7 @@ def make_env(
     weights: dict[str, float] | None = None,
     safety: str = "off",
     starts: Starts | None = None,
-) -> Any:
+) -> AgentsEnv:
     """Return the `AgentsEnv` of a scenario; its domain defines the available options, such as engines and
     `starts`.
 

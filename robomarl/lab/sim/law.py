@@ -9,6 +9,9 @@ from robomarl.core.spec import ActionSpec, ObservationSpec
 from robomarl.core.types import Array
 from robomarl.lab.sim.scenario import Scenario
 
+Gains = Any
+"""Gains of a law: its own NamedTuple of numbers, or of arrays with one entry for each that is tried."""
+
 
 class Law(Protocol):
     """A decentralized controller that is not trained."""
@@ -68,18 +71,18 @@ class GainedLaw(Law, Protocol):
         """Observation that the controller reads from the view."""
         ...
 
-    gains: Any
-    search_from: Any
+    gains: Gains
+    search_from: Gains
     """Gains at the start of a search."""
 
     @property
-    def search_step(self) -> Any:
+    def search_step(self) -> Gains:
         """Return the size of a step of 1 in the search; gains with 0 keep their start value."""
         ...
 
-    search_least: Any
+    search_least: Gains
     """Least values."""
 
-    def with_gains(self, gains: Any) -> "GainedLaw":
+    def with_gains(self, gains: Gains) -> "GainedLaw":
         """Return this law with other gains; arrays that broadcast with its inputs are allowed."""
         ...

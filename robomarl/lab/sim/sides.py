@@ -1,9 +1,11 @@
 """Rows of one team out of those of both: ours come first."""
 
-from typing import Any
+from collections.abc import Callable
 
+from robomarl.core.types import Array
 from robomarl.core.view import LocalView
 from robomarl.lab.sim.scenario import Scenario
+from robomarl.lab.trees import Tree
 
 
 def team_view(scenario: Scenario, view: LocalView, team: int) -> LocalView:
@@ -12,7 +14,7 @@ def team_view(scenario: Scenario, view: LocalView, team: int) -> LocalView:
     return _each(view, lambda part: part[:, rows])
 
 
-def _each(value: Any, function: Any) -> Any:
+def _each(value: Tree, function: Callable[[Array], Array]) -> Tree:
     if isinstance(value, tuple):
         return type(value)(*(_each(part, function) for part in value))
     return function(value)

@@ -1,7 +1,5 @@
 """Wrappers around `AgentsEnv`, one idea each."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,14 +8,14 @@ from brax.envs.wrappers.training import AutoResetWrapper
 from jax.core import Tracer
 
 from robomarl.core.spec import ActionSpec
-from robomarl.core.types import PhysicalAction
+from robomarl.core.types import Array, PhysicalAction
 from robomarl.lab.sim.agents import AgentsEnv
 
 ROUNDING = 1e-4
 """Excess over 1 that is tolerated, for trainers that squash in single precision."""
 
 
-def check_unit(spec: ActionSpec, action: Any) -> None:
+def check_unit(spec: ActionSpec, action: Array) -> None:
     """Check an action [..., A]; inside a compiled function only its shape is known, and values are cut off there.
 
     Raises:

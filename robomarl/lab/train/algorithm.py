@@ -4,7 +4,7 @@ All have one interface: `init_state(config, env, key)` and `make_update(config, 
 """
 
 from collections.abc import Callable
-from typing import Any
+from types import ModuleType
 
 import jax
 
@@ -24,7 +24,7 @@ from robomarl.lab.train.self_play.league import ActorSnapshot, team_teaches
 from robomarl.lab.train.sequences.play import SequenceEnv
 from robomarl.lab.train.state import TrainState, Update
 
-LEARNERS: dict[str, Any] = {"mappo": mappo, "ippo": mappo, "shac": shac, "reppo": reppo, "pqn": pqn}
+LEARNERS: dict[str, ModuleType] = {"mappo": mappo, "ippo": mappo, "shac": shac, "reppo": reppo, "pqn": pqn}
 """Module by the name that recipes have for it."""
 
 
@@ -46,7 +46,7 @@ def may_share(config: TrainConfig, scenario: Scenario) -> bool:
     return wanted and simulation_of(scenario).games is None
 
 
-def training_env(config: TrainConfig, scenario: Scenario) -> Any:
+def training_env(config: TrainConfig, scenario: Scenario) -> AgentsEnv:
     """The environment that a run trains in.
 
     Raises:
@@ -59,7 +59,7 @@ def training_env(config: TrainConfig, scenario: Scenario) -> Any:
     if config.sequence.actions == 1:
         return env
     _check_sequences(config, env)
-    return SequenceEnv(env, config.sequence, config.value_horizon_s)
+    return SequenceEnv(env, config.sequence, config.value_horizon_s)  # type: ignore[return-value]  # delegates the rest
 
 
 def _check_sequences(config: TrainConfig, env: AgentsEnv) -> None:
@@ -130,7 +130,7 @@ def make_update(config: TrainConfig, env: AgentsEnv, teacher_of: TeacherOf = nob
     return averaging(config, learner(config).make_update(config, env))
 
 
-def learner(config: TrainConfig) -> Any:
+def learner(config: TrainConfig) -> ModuleType:
     """The module of the recipe's algorithm; those that learn from data fill MAPPO's state, which it goes on from.
 
     Raises:

@@ -1,6 +1,6 @@
 """The squashed Gaussian between the actor and the robot: a normal distribution, and tanh into the command's ranges."""
 
-from typing import Any
+from typing import Protocol
 
 import jax
 import jax.numpy as jnp
@@ -11,7 +11,26 @@ from robomarl.core.spec import ActionSpec
 from robomarl.lab.train.config import NoiseConfig, TrainConfig
 
 
-def distribution(output: jax.Array, noise: NoiseConfig, floor: jax.Array) -> Any:
+class Normal(Protocol):
+    """Normal distributions [...], as Brax makes them."""
+
+    loc: jax.Array
+    scale: jax.Array
+
+    def log_prob(self, x: jax.Array) -> jax.Array:
+        """[...] -> [...] logarithms of the density."""
+        ...
+
+    def sample(self, seed: jax.Array) -> jax.Array:
+        """Return one sample [...] of each."""
+        ...
+
+    def entropy(self) -> jax.Array:
+        """Return the entropies [...] in nats."""
+        ...
+
+
+def distribution(output: jax.Array, noise: NoiseConfig, floor: jax.Array) -> Normal:
     """Gaussian before the squash, a Brax distribution. Its deviation is at least `floor`, times `noise.scale`."""
     mean, raw = jnp.split(output, 2, axis=-1)
     deviation = jnp.maximum(noise.start_std * jnp.exp(raw), floor) * jnp.asarray(noise.scale or 1.0, output.dtype)
@@ -29,12 +48,12 @@ def noise_along(config: TrainConfig, key: jax.Array, shape: tuple[int, ...]) -> 
     return jnp.concatenate([fresh[:1], jax.lax.scan(go_on, fresh[0], fresh[1:])[1]])
 
 
-def log_prob(dist: Any, raw_action: jax.Array) -> jax.Array:
+def log_prob(dist: Normal, raw_action: jax.Array) -> jax.Array:
     """[..., A] unsquashed -> [...] log probability of the squashed action."""
     return (dist.log_prob(raw_action) - TanhBijector().forward_log_det_jacobian(raw_action)).sum(-1)
 
 
-def divergence(before: Any, after: Any) -> jax.Array:
+def divergence(before: Normal, after: Normal) -> jax.Array:
     """Return the KL divergence of `after` from `before`: [..., A] Gaussians -> [...] KL(before | after),
     in nats.
 

@@ -39,7 +39,7 @@ from robomarl.lab.train.run.run_folder import create_run
 from robomarl.lab.train.run.storage import save_state
 from robomarl.lab.train.sequences.play import SequenceConfig, playing
 from robomarl.lab.train.state import TrainState, count_in
-from robomarl.lab.train.trees import Moments, Params
+from robomarl.lab.trees import Moments, Params
 
 NUM_TEAMS, NUM_THROWN = 48, 96
 """Numbers of teams of each size that fly side by side; the second one if they are thrown, because every throw

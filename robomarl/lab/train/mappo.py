@@ -5,7 +5,6 @@ one rollout with its gradient steps, which the command line calls in a loop to s
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -16,7 +15,7 @@ from brax.training.acme import specs
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.engines.batch_last import to_last
 from robomarl.lab.train.config import NoiseConfig, TrainConfig
-from robomarl.lab.train.distribution import check_noise, distribution, log_prob
+from robomarl.lab.train.distribution import Normal, check_noise, distribution, log_prob
 from robomarl.lab.train.initial.anchor import stay_loss
 from robomarl.lab.train.networks import Carry, Networks
 from robomarl.lab.train.optimizer import adapt_learning_rate, init_optimizer, norm, optimizer_step, take_step
@@ -24,7 +23,7 @@ from robomarl.lab.train.recipe_networks import networks_of
 from robomarl.lab.train.rollout import critic_input, fall, noise_floor, parts_of_update
 from robomarl.lab.train.stages.curriculum import lesson_metrics, next_level, reset_at
 from robomarl.lab.train.state import Batch, ChoiceRollout, Metrics, Rollout, TrainState, Update, count_in
-from robomarl.lab.train.trees import Params
+from robomarl.lab.trees import Params, Parts
 
 
 def make_train(config: TrainConfig, env: AgentsEnv) -> Callable[[jax.Array], tuple[TrainState, Metrics]]:
@@ -62,7 +61,7 @@ def make_update(config: TrainConfig, env: AgentsEnv) -> Update:
     return parts_of_update(config, env, networks, learn)
 
 
-def init_params(config: TrainConfig, env: AgentsEnv, seen: int, keys: tuple[jax.Array, jax.Array]) -> dict[str, Any]:
+def init_params(config: TrainConfig, env: AgentsEnv, seen: int, keys: tuple[jax.Array, jax.Array]) -> Parts:
     """Return parameters of the actor and of a critic with input length `seen`, from a key each."""
     networks = networks_of(config, env)
     actor = networks.actor.init(keys[0], networks.init_carry(()), jnp.zeros(env.observation_size))
@@ -235,7 +234,7 @@ def mappo_loss(
     return total, {f"loss/{name}": term for name, term in terms.items()}
 
 
-def change_loss(dist: Any, done: jax.Array, outputs: int = 1) -> jax.Array:
+def change_loss(dist: Normal, done: jax.Array, outputs: int = 1) -> jax.Array:
     """Squared change of the squashed mean from one action of a robot to its next, summed over the command.
 
     The temporal term of CAPS (Mysore et al., ICRA 2021, equation 3): the noise that explores is not in it, other than
@@ -250,7 +249,7 @@ def change_loss(dist: Any, done: jax.Array, outputs: int = 1) -> jax.Array:
     return (change + within) / outputs
 
 
-def imitation_loss(dist: Any, wanted: jax.Array, noise: NoiseConfig) -> jax.Array:
+def imitation_loss(dist: Normal, wanted: jax.Array, noise: NoiseConfig) -> jax.Array:
     """Squared error of the squashed mean; the deviation stays where training starts it."""
     start = noise.start_std * jnp.asarray(noise.scale or 1.0)
     return 4 * ((jnp.tanh(dist.loc) - wanted) ** 2).mean() + 1e-2 * (jnp.log(dist.scale / start) ** 2).mean()

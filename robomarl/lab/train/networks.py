@@ -23,7 +23,7 @@ from robomarl.lab.sim.law import FirstLaw
 from robomarl.lab.train.config import NetworkConfig
 from robomarl.lab.train.distribution import squash
 from robomarl.lab.train.layers import ACTIVATIONS, MLP, EntityAttention, GraphAttention, Gru, MateSet, dense
-from robomarl.lab.train.trees import Params
+from robomarl.lab.trees import Params
 
 Carry = tuple[jax.Array, ...]
 PRESENCE = ("heard", "seen")

@@ -9,7 +9,7 @@ import optax
 from jax.flatten_util import ravel_pytree
 
 from robomarl.lab.train.config import TrainConfig
-from robomarl.lab.train.trees import Moments, Params, PartMoments, Parts
+from robomarl.lab.trees import Moments, Params, PartMoments, Parts
 
 LEAST_RATE = 1e-5
 """The KL divergence lowers the learning rate no further."""

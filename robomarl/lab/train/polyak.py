@@ -7,12 +7,12 @@ itself goes on from its own weights.
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import jax
 
 from robomarl.lab.train.config import TrainConfig
 from robomarl.lab.train.state import Metrics, PlayAndLearn, TrainState, Update
+from robomarl.lab.trees import Params, Tree
 
 
 def with_mean(config: TrainConfig, state: TrainState) -> TrainState:
@@ -27,7 +27,7 @@ def averaging(config: TrainConfig, update: Update) -> Update:
     share = 1 / max(config.average_over, 1.0)
 
     def with_step(learn: Callable) -> Callable:
-        def both(state: TrainState, *played: Any) -> tuple[TrainState, Metrics]:
+        def both(state: TrainState, *played: Tree) -> tuple[TrainState, Metrics]:
             after, metrics = learn(state, *played)
             mean = jax.tree.map(lambda m, new: m + share * (new - m), state.averaged, after.params["actor"])
             return after._replace(averaged=mean), metrics
@@ -37,6 +37,6 @@ def averaging(config: TrainConfig, update: Update) -> Update:
     return replace(update, learn=with_step(update.learn)) if isinstance(update, PlayAndLearn) else with_step(update)
 
 
-def deployed(state: TrainState) -> Any:
+def deployed(state: TrainState) -> Params:
     """The actor's parameters that are evaluated, exported and taken by `--init`."""
     return state.averaged or state.params["actor"]

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 from brax.envs.base import State
 
+from robomarl.core.types import Array
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.engines.batch_last import to_first, to_last, vmap_last
 from robomarl.lab.train.config import TrainConfig
@@ -23,7 +23,7 @@ def critic_input(config: TrainConfig, env: AgentsEnv, teams: State) -> jax.Array
     """
     if config.network.critic == "team":
         return to_first(vmap_last(env.team_privileged)(teams))
-    obs: Any = to_first(teams.obs)
+    obs: Array = to_first(teams.obs)
     if config.algorithm == "ippo":
         return obs
     seen, role = to_first(vmap_last(env.privileged)(teams)), role_slice(env.observation)
@@ -43,7 +43,7 @@ def noise_floor(config: TrainConfig, steps: jax.Array) -> jax.Array:
 
 
 def parts_of_update(
-    config: TrainConfig, env: AgentsEnv, networks: Any, learn: Callable, collect: Callable | None = None
+    config: TrainConfig, env: AgentsEnv, networks: Networks, learn: Callable, collect: Callable | None = None
 ) -> PlayAndLearn:
     """Return an update of a rollout and then `learn`; `collect` is `collect_rollout`, or its counterpart for other
     networks.

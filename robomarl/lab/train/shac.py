@@ -25,7 +25,7 @@ from robomarl.lab.train.recipe_networks import networks_of
 from robomarl.lab.train.rollout import collect_rollout, fall, noise_floor
 from robomarl.lab.train.stages.curriculum import lesson_metrics, next_level
 from robomarl.lab.train.state import Batch, Metrics, Rollout, TrainState, Update
-from robomarl.lab.train.trees import Params
+from robomarl.lab.trees import Params
 
 LAST_RATE = 0.1
 """Last learning rate over the first; it falls linearly with the steps."""

@@ -6,7 +6,7 @@ state, A action.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +14,7 @@ from brax.envs.base import State
 from brax.training.acme import running_statistics as stats
 
 from robomarl.core.types import Array
-from robomarl.lab.train.trees import Params, PartMoments, Parts
+from robomarl.lab.trees import Params, PartMoments, Parts, Tree
 
 Metrics = dict[str, jax.Array]
 Played = TypeVar("Played")
@@ -48,7 +48,7 @@ class TrainState(NamedTuple):
     """[lessons] how far each lesson of the curriculum is, 0 to 1."""
     goes_on: jax.Array
     """[] bool: the run began from a policy, and leaves the statistics of its input as they are."""
-    league: Any = ()
+    league: Tree = ()
     """Games: the opponents; see `robomarl.lab.train.self_play.league`."""
     averaged: Params = ()
     """Mean of the actor's parameters over the last updates; empty where the recipe asks for none."""

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from robomarl.lab.foreign.layers import CellWeights
+
 ERF = np.vectorize(math.erf, otypes=[float])
 
 
@@ -71,7 +73,7 @@ def _decide(network: Any, hidden: list[np.ndarray], x: np.ndarray) -> np.ndarray
     return x if network.limits is None else np.clip(x, *network.limits)
 
 
-def _gru(w: Any, x: np.ndarray, hidden: list[np.ndarray], at: int) -> np.ndarray:
+def _gru(w: CellWeights, x: np.ndarray, hidden: list[np.ndarray], at: int) -> np.ndarray:
     """Gates: reset, update, new (https://docs.pytorch.org/docs/stable/generated/torch.nn.GRU.html)."""
     h = hidden[at]
     a = np.split(w.inputs.astype(np.float64) @ x + w.input_bias, 3)
@@ -81,7 +83,7 @@ def _gru(w: Any, x: np.ndarray, hidden: list[np.ndarray], at: int) -> np.ndarray
     return hidden[at]
 
 
-def _lstm(w: Any, x: np.ndarray, hidden: list[np.ndarray], at: int) -> np.ndarray:
+def _lstm(w: CellWeights, x: np.ndarray, hidden: list[np.ndarray], at: int) -> np.ndarray:
     """Gates: input, forget, cell, output (https://docs.pytorch.org/docs/stable/generated/torch.nn.LSTM.html)."""
     h, c = hidden[at : at + 2]
     sums = w.inputs.astype(np.float64) @ x + w.input_bias + w.hidden.astype(np.float64) @ h + w.hidden_bias

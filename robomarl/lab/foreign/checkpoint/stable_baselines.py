@@ -2,12 +2,14 @@
 
 import base64
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from robomarl.core.config import UserError
+from robomarl.core.types import Figures
 from robomarl.lab.foreign.checkpoint.unpickle import Inert, unpickle
+from robomarl.lab.trees import Tree
 
 ACTIVATION_CLASSES = {
     "ELU": "elu",
@@ -43,7 +45,7 @@ class Normalization(NamedTuple):
     clip: float
 
 
-def read_settings(data: dict[str, Any], where: str) -> SpaceLimits:
+def read_settings(data: Figures, where: str) -> SpaceLimits:
     """The member `data` of a model's file.
 
     Raises:
@@ -87,5 +89,5 @@ def read_vec_normalize(file: Path) -> Normalization | None:
         ) from None
 
 
-def _unpickled(entry: dict[str, Any]) -> Any:
+def _unpickled(entry: Figures) -> Tree:
     return unpickle(base64.b64decode(entry[":serialized:"]))[0]

@@ -1,13 +1,14 @@
 """PyTorch's tensors as numpy arrays."""
 
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 MAX_NUMBERS = 2**26
 """More numbers in one array than any policy of a small robot has."""
 BFLOAT16 = "bfloat16"
-STORAGES: dict[str, Any] = {
+STORAGES: dict[str, str] = {
     "BFloat16": BFLOAT16,
     **{"Double": "<f8", "Float": "<f4", "Half": "<f2", "Long": "<i8", "Int": "<i4", "Short": "<i2"},
     **{"Char": "<i1", "Byte": "<u1", "Bool": "?"},
@@ -21,7 +22,7 @@ class Storage(NamedTuple):
     numbers: np.ndarray
 
 
-def numbers_of(content: bytes, kind: Any) -> np.ndarray:
+def numbers_of(content: bytes, kind: object) -> np.ndarray:
     """Bytes as numbers of a kind of `STORAGES`; half precisions become single."""
     if kind == BFLOAT16:  # the upper half of a single
         return (np.frombuffer(content, "<u2").astype("<u4") << 16).view("<f4")
@@ -31,7 +32,7 @@ def numbers_of(content: bytes, kind: Any) -> np.ndarray:
     return array.astype("<f4") if kind == "<f2" else array
 
 
-def tensor(storage: Any, offset: int, size: Any, stride: Any, *_: Any) -> np.ndarray:
+def tensor(storage: object, offset: int, size: Sequence[int], stride: Sequence[int], *_: object) -> np.ndarray:
     """A copy of the view that a tensor is; raises `ValueError` if it reaches outside its storage."""
     if not isinstance(storage, Storage):
         raise ValueError("it has a tensor without numbers")

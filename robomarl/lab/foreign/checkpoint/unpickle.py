@@ -8,11 +8,12 @@ import collections
 import io
 import pickle
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import BinaryIO, ClassVar
 
 import numpy as np
 
 from robomarl.lab.foreign.checkpoint.tensors import STORAGES, Storage, tensor
+from robomarl.lab.trees import Tree
 
 DATA_ROOTS = frozenset(
     "argparse brax collections copyreg datetime easydict enum flax gym gymnasium jax jaxlib ml_collections numpy "
@@ -28,57 +29,59 @@ class Inert:
 
     path: ClassVar[str] = ""
     """Module and name that the pickle asked for."""
-    state: dict[str, Any]
+    state: dict[str, object]
     """Attributes that the pickle gives the object."""
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> "Inert":
+    def __new__(cls, *args: object, **kwargs: object) -> "Inert":
         """Begin without attributes; a pickle may create objects without `__init__`."""
         self = object.__new__(cls)
         self.state = {}
         return self
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: object, **kwargs: object) -> None:
         pass
 
-    def __setstate__(self, state: Any) -> None:
+    def __setstate__(self, state: object) -> None:
         """Remember the attributes."""
         for part in state if isinstance(state, tuple) else (state,):
             if isinstance(part, dict):
                 self.state.update(part)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> "Inert":
+    def __call__(self, *args: object, **kwargs: object) -> "Inert":
         """Stay inert."""
         return Inert()
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: object, value: object) -> None:
         """Do nothing."""
 
-    def append(self, *items: Any) -> None:
+    def append(self, *items: object) -> None:
         """Do nothing."""
 
     extend = add = append
 
 
-def _array_of_jax(make: Callable[..., Any], args: Any, state: Any, *_: Any) -> np.ndarray:
+def _array_of_jax(make: Callable[..., np.ndarray], args: tuple, state: tuple, *_: object) -> np.ndarray:
     array = make(*args)
     array.__setstate__(state)
     return array
 
 
-def _array_of_bytes(buffer: Any, kind: Any, shape: Any, order: Any, *_: Any) -> np.ndarray:
+def _array_of_bytes(buffer: bytes, kind: str, shape: tuple[int, ...], order: object, *_: object) -> np.ndarray:
     return np.frombuffer(buffer, np.dtype(kind)).reshape(shape, order="F" if order == "F" else "C")
 
 
-def _old_object(cls: Any, *_: Any) -> Any:
+def _old_object(cls: object, *_: object) -> Inert:
     return cls() if isinstance(cls, type) and issubclass(cls, Inert) else Inert()
 
 
+Maker = Callable[..., object] | str
+"""Function or class that a pickle calls in place of the one that it names; of storages the type of their numbers."""
 _NUMPY = {
     (f"numpy.{core}.multiarray", name): made
     for core in ("core", "_core")
     for name, made in (("_reconstruct", lambda kind, *how: np.ndarray(*how)), ("scalar", lambda *_: None))
 } | {(f"numpy.{core}.numeric", "_frombuffer"): _array_of_bytes for core in ("core", "_core")}
-MAKERS: dict[tuple[str, str], Any] = {
+MAKERS: dict[tuple[str, str], Maker] = {
     **_NUMPY,
     ("numpy", "ndarray"): np.ndarray,
     ("numpy", "dtype"): np.dtype,
@@ -102,7 +105,7 @@ MAKERS: dict[tuple[str, str], Any] = {
 class Unpickler(pickle.Unpickler):
     """Reader of one pickle; `wanted` lists the names outside `MAKERS` and `DATA_ROOTS` that it asked for."""
 
-    def __init__(self, file: Any, storage: Callable[[str, Any, int], Storage] | None = None) -> None:
+    def __init__(self, file: BinaryIO, storage: Callable[[str, object, int], Storage] | None = None) -> None:
         """Prepare to read.
 
         Args:
@@ -113,7 +116,7 @@ class Unpickler(pickle.Unpickler):
         self._storage = storage
         self.wanted: list[str] = []
 
-    def find_class(self, module: str, name: str) -> Any:
+    def find_class(self, module: str, name: str) -> Maker:
         """The maker of a name, or a class of inert objects; nothing is imported."""
         module = "builtins" if module == "__builtin__" else module
         if (module, name) in MAKERS:
@@ -122,7 +125,7 @@ class Unpickler(pickle.Unpickler):
             self.wanted.append(f"{module}.{name}")
         return type(name, (Inert,), {"path": f"{module}.{name}"})
 
-    def persistent_load(self, pid: Any) -> Any:
+    def persistent_load(self, pid: tuple) -> Storage:
         """Numbers of a tensor, which PyTorch keeps outside the pickle."""
         if self._storage is None:
             raise pickle.UnpicklingError("it refers to numbers that lie outside it")
@@ -130,7 +133,7 @@ class Unpickler(pickle.Unpickler):
         return self._storage(str(key), kind, int(count))
 
 
-def unpickle(content: bytes) -> tuple[Any, list[str]]:
+def unpickle(content: bytes) -> tuple[Tree, list[str]]:
     """Return the content of a pickle, and the foreign names that it requested."""
     reader = Unpickler(io.BytesIO(content))
     return reader.load(), reader.wanted

@@ -15,7 +15,6 @@ import multiprocessing
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -25,10 +24,12 @@ from robomarl.core.filter.give_way import GiveWay
 from robomarl.core.filter.model.constants import Mode
 from robomarl.core.filter.params import SafetyParams
 from robomarl.core.hardware.vehicle import AnyVehicle
+from robomarl.core.types import Array, Figures
 from robomarl.lab.prove.campaign.adversary import Adversaries, swap
 from robomarl.lab.prove.campaign.conditions import Campaign, Plant, World, height_of
 from robomarl.lab.prove.campaign.score import Record, Tally, figures
 from robomarl.lab.prove.ledger import Ledger
+from robomarl.lab.trees import Tree
 
 ROBOTS = 1024
 """Most robots that fly side by side."""
@@ -65,7 +66,7 @@ class Trial:
 
 def prove(
     campaign: Campaign, vehicle: AnyVehicle, period_s: float, agent_steps: float, mode: Mode = "qp", seed: int = 0
-) -> dict[str, Any]:
+) -> Figures:
     """Fly as many batches as that many decisions need, and sum up; see `Trial`.
 
     Returns:
@@ -80,7 +81,7 @@ def run(
     out: Path | None = None,
     resume: bool = False,
     progress: Callable[[int], object] | None = None,
-) -> tuple[dict[str, Any], list[Record]]:
+) -> tuple[Figures, list[Record]]:
     """Fly a trial.
 
     Args:
@@ -168,7 +169,9 @@ def hostile_gains(params: SafetyParams, shape: tuple[int, ...], random: np.rando
     return params.safety.gain_per_s * np.clip(random.uniform(-1.0, 2.0, shape), 0.0, 1.0)
 
 
-def _restarted(campaign: Campaign, safety: SafetyFilter, carry: FilterCarry, random: np.random.Generator) -> Any:
+def _restarted(
+    campaign: Campaign, safety: SafetyFilter, carry: FilterCarry, random: np.random.Generator
+) -> FilterCarry:
     """Restart the filter memory of some robots; the commands already sent stay known."""
     if not campaign.restart_every_s:
         return carry
@@ -177,7 +180,7 @@ def _restarted(campaign: Campaign, safety: SafetyFilter, carry: FilterCarry, ran
     return pick(anew, safety.init(lead)._replace(commands=carry.commands), carry)
 
 
-def pick(mask: np.ndarray, yes: Any, no: Any) -> Any:
+def pick(mask: np.ndarray, yes: Tree, no: Tree) -> Tree:
     """`yes` where the mask [...] says so, through nested tuples of arrays [..., any]."""
     if isinstance(yes, tuple):
         return type(yes)(*(pick(mask, a, b) for a, b in zip(yes, no, strict=True)))
@@ -185,5 +188,5 @@ def pick(mask: np.ndarray, yes: Any, no: Any) -> Any:
     return np.where(mask.reshape(mask.shape + (1,) * (yes.ndim - mask.ndim)), yes, no)
 
 
-def _seen_points(world: World) -> Any:
+def _seen_points(world: World) -> Array:
     return world.drives.points(world.seen) if world.drives else world.seen

@@ -2,13 +2,12 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from robomarl.core.filter.memory import Reason
 from robomarl.core.filter.params import SafetyParams
-from robomarl.core.types import FilterResult
+from robomarl.core.types import Figures, FilterResult
 from robomarl.lab.prove.campaign.adversary import Team
 
 ARRIVED_M, ARRIVED_M_S = 0.15, 0.3
@@ -191,7 +190,7 @@ def closest(apart: np.ndarray) -> np.ndarray:
     return np.sqrt((nearest * nearest).sum(-1))
 
 
-def figures(records: list[Record]) -> dict[str, Any]:
+def figures(records: list[Record]) -> Figures:
     """Rates, bounds and extremes over batches.
 
     Episodes are independent of each other, decisions are not: the bound is one per episode. `bound95_per_step` is

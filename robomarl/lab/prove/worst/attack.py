@@ -4,9 +4,11 @@ Structured attacks write the table, the search moves through it, the report prin
 it alone, because nothing is drawn in flight.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+
+from robomarl.core.types import Array
 
 
 class Column(NamedTuple):
@@ -112,10 +114,10 @@ class Attack:
         """[E, N] of one column, writable."""
         return self.values[..., INDEX[name]]
 
-    def __setitem__(self, name: str, value: Any) -> None:
+    def __setitem__(self, name: str, value: Array) -> None:
         self.values[..., INDEX[name]] = value
 
-    def put(self, **columns: Any) -> None:
+    def put(self, **columns: Array) -> None:
         """Set columns; values broadcast to [E, N]."""
         for name, value in columns.items():
             self[name] = value

@@ -1,15 +1,15 @@
 """Figures of `prove --worst`, from the results of its jobs."""
 
 import math
-from typing import Any
 
+from robomarl.core.types import Figures
 from robomarl.lab.prove.worst.jobs import TOLERANCE_M, Found, Hunt
 
 TEAM = 4
 """Minimum number of robots of a team."""
 
 
-def figures(hunt: Hunt, found: dict[float, list[Found]]) -> dict[str, Any]:
+def figures(hunt: Hunt, found: dict[float, list[Found]]) -> Figures:
     """Sum up."""
     touched = [scale for scale, ones in found.items() if any(f.contacts for f in ones)]
     out = [scale for scale, ones in found.items() if any(f.outside for f in ones)]
@@ -34,7 +34,7 @@ def figures(hunt: Hunt, found: dict[float, list[Found]]) -> dict[str, Any]:
     }
 
 
-def _at(scale: float, found: list[Found]) -> dict[str, Any]:
+def _at(scale: float, found: list[Found]) -> Figures:
     """One scale's figures: distances of all robots, walls, and every family."""
     met = [f for f in found if f.kind != "wall"]
     walls = [f for f in found if f.kind != "pair"]
@@ -58,9 +58,9 @@ def _at(scale: float, found: list[Found]) -> dict[str, Any]:
     }
 
 
-def _families(found: list[Found]) -> dict[str, dict[str, Any]]:
+def _families(found: list[Found]) -> dict[str, Figures]:
     """Episodes, contacts and least distances of each family; of those that failed the worst, to be flown again."""
-    table: dict[str, dict[str, Any]] = {}
+    table: dict[str, Figures] = {}
     worst_m: dict[str, float] = {}
     for f in found:
         name = f"{f.kind}:{f.family}"

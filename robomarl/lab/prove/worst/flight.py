@@ -1,7 +1,7 @@
 """`fly`: attacks on a filter, side by side, and how near it came to a failure. Numpy."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,9 +9,10 @@ from robomarl.core.filter.filter import SafetyFilter
 from robomarl.core.filter.tree import each
 from robomarl.core.view import Goal, Heard, LocalView, NothingSensed, Own, Plan
 from robomarl.lab.prove.worst.attack import Attack
-from robomarl.lab.prove.worst.plant import Actuators, Robots, Way
+from robomarl.lab.prove.worst.plant import Actuators, Robots, Parabola
 from robomarl.lab.prove.worst.steering import Aim, Steering
 from robomarl.lab.prove.worst.words import Words
+from robomarl.lab.trees import Tree
 
 STATE = 15
 """Numbers in a message: position, velocity; the plan's position, velocity and stop."""
@@ -176,7 +177,7 @@ class Watch:
         self.least_m, self.scaled_m = np.full(lead[0], np.inf), np.full(lead[0], np.inf)
         self.outside_m, self.at_s = np.full(lead[0], -np.inf), np.zeros(lead[0])
 
-    def add(self, way: Way, time_s: float) -> None:
+    def add(self, way: Parabola, time_s: float) -> None:
         """One piece of the ways."""
         if len(self.one):
             apart = way.between(self.one, self.two)
@@ -194,7 +195,7 @@ class Watch:
 
 
 def fly(
-    words: Words, safety: SafetyFilter, attack: Attack, seconds: float, tell: Callable[[Flight], Any] | None = None
+    words: Words, safety: SafetyFilter, attack: Attack, seconds: float, tell: Callable[[Flight], object] | None = None
 ) -> Outcome:
     """Fly attacks on E teams.
 
@@ -213,7 +214,7 @@ def fly(
     return flight.outcome(ticks)
 
 
-def _with(mask: np.ndarray, part: Any, whole: Any) -> Any:
+def _with(mask: np.ndarray, part: Tree, whole: Tree) -> Tree:
     """Return `whole` with `part` in order at the robots [E, N] that the mask selects; through nested tuples."""
     if isinstance(whole, tuple):
         return type(whole)(*(_with(mask, a, b) for a, b in zip(part, whole, strict=True)))
@@ -222,7 +223,7 @@ def _with(mask: np.ndarray, part: Any, whole: Any) -> Any:
     return both
 
 
-def _pick(mask: np.ndarray, yes: Any, no: Any) -> Any:
+def _pick(mask: np.ndarray, yes: Tree, no: Tree) -> Tree:
     """`yes` where the mask [E, N] says so, through nested tuples."""
     if isinstance(yes, tuple):
         return type(yes)(*(_pick(mask, a, b) for a, b in zip(yes, no, strict=True)))

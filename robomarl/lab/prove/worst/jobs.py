@@ -2,12 +2,13 @@
 
 import dataclasses
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from robomarl.core.filter.filter import SafetyFilter, from_vehicle
 from robomarl.core.hardware.vehicle import AnyVehicle
+from robomarl.core.types import Figures
 from robomarl.lab.prove.worst.attack import Attack, read_attack
 from robomarl.lab.prove.worst.directed import Length, pair_attack, wall_attack, wall_seconds
 from robomarl.lab.prove.worst.flight import Outcome, fly
@@ -98,19 +99,19 @@ class Found:
     least_m: float
     scaled_m: float
     outside_m: float
-    worst: dict[str, Any]
+    worst: Figures
     """The episode to be flown again, by `fly_again`."""
     start: Start | None = field(default=None, repr=False)
     """Its worst attack, from which a search may start."""
 
 
-def plain_of(found: Found) -> dict[str, Any]:
+def plain_of(found: Found) -> Figures:
     """Return the result as JSON data, with every digit."""
     start = found.start and found.start._replace(table=found.start.table.tolist())._asdict()
     return {**{f.name: getattr(found, f.name) for f in dataclasses.fields(found)}, "start": start}
 
 
-def found_of(plain: dict[str, Any]) -> Found:
+def found_of(plain: Figures) -> Found:
     """Return the result from the JSON data of `plain_of`."""
     start = plain["start"] and Start(**{**plain["start"], "table": np.array(plain["start"]["table"])})
     return Found(**{**plain, "start": start})
@@ -180,7 +181,7 @@ class _Tally:
         self._job, self._words, self._seconds, self._family = job, words, seconds, family
         self._counts = np.zeros(4, int)
         self._least, self._outside, self._worst_m = np.array([np.inf, np.inf]), -np.inf, np.inf
-        self._worst: dict[str, Any] = {}
+        self._worst: Figures = {}
         self._start: Start | None = None
 
     def add(self, attack: Attack, outcome: Outcome) -> np.ndarray:
@@ -199,7 +200,7 @@ class _Tally:
             self._start = Start(attack.values[first].copy(), self._worst_m, self._seconds, self._family)
         return clearance
 
-    def _record(self, attack: Attack, outcome: Outcome, i: int) -> dict[str, Any]:
+    def _record(self, attack: Attack, outcome: Outcome, i: int) -> Figures:
         job = self._job
         return {
             "scale": job.scale,
@@ -236,7 +237,7 @@ class _Tally:
         )
 
 
-def fly_again(hunt: Hunt, worst: dict[str, Any]) -> Outcome:
+def fly_again(hunt: Hunt, worst: Figures) -> Outcome:
     """Fly an episode again, from its record."""
     words = words_of(hunt, worst["kind"], worst["scale"], worst["count"])
     attack = read_attack(worst["attack"], worst["count"])

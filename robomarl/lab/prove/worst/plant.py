@@ -131,7 +131,7 @@ class Robots:
         """Return the centres [E, N, 3], which must not touch."""
         return self.pos - self.words.ahead_m * self.heading if self.words.ahead_m else self.pos
 
-    def move(self, accel: np.ndarray, seconds: float) -> "Way":
+    def move(self, accel: np.ndarray, seconds: float) -> "Parabola":
         """Go on under constant accelerations [E, N, 3]; returns the way of the centres."""
         start, vel = self.centre, self.vel
         half = self.vel + accel * (seconds / 2)
@@ -143,11 +143,11 @@ class Robots:
         self.pos = self.pos + half * seconds
         self.vel = self.vel + accel * seconds
         if not self.words.ahead_m:
-            return Way(start, vel, accel, seconds)
-        return Way(start, (self.centre - start) / seconds, 0 * accel, seconds)
+            return Parabola(start, vel, accel, seconds)
+        return Parabola(start, (self.centre - start) / seconds, 0 * accel, seconds)
 
 
-class Way(NamedTuple):
+class Parabola(NamedTuple):
     """Parabolas start + vel t + accel t^2 / 2, each [E, N, 3]."""
 
     start: np.ndarray
@@ -155,14 +155,14 @@ class Way(NamedTuple):
     accel: np.ndarray
     seconds: float
 
-    def between(self, one: np.ndarray, two: np.ndarray) -> "Way":
+    def between(self, one: np.ndarray, two: np.ndarray) -> "Parabola":
         """Difference of the ways of robots `one` and `two`, [E, pairs, 3]."""
         start, vel, accel = (x[:, one] - x[:, two] for x in self[:3])
-        return Way(start, vel, accel, self.seconds)
+        return Parabola(start, vel, accel, self.seconds)
 
-    def times(self, factor: np.ndarray) -> "Way":
+    def times(self, factor: np.ndarray) -> "Parabola":
         """Return the path in scaled axes."""
-        return Way(self.start * factor, self.vel * factor, self.accel * factor, self.seconds)
+        return Parabola(self.start * factor, self.vel * factor, self.accel * factor, self.seconds)
 
     @property
     def least(self) -> np.ndarray:

@@ -8,9 +8,11 @@ import dataclasses
 import math
 import multiprocessing
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from robomarl.core.types import Figures
 from robomarl.lab.prove.ledger import Ledger
 from robomarl.lab.prove.worst.directed import PAIRS
 from robomarl.lab.prove.worst.errors import SETS
@@ -54,7 +56,7 @@ def hunt_down(
     progress: Tell | None = None,
     plan: Callable[[float, int], object] | None = None,
     ledger: Ledger | None = None,
-) -> dict[str, Any]:
+) -> Figures:
     """Attack at one scale after another.
 
     Args:
@@ -200,14 +202,14 @@ def _known_first(ledger: Ledger, fly: Run, jobs: list[Job]) -> Iterator[list[Fou
         yield found
 
 
-def _runner(workers: int) -> Any:
+def _runner(workers: int) -> AbstractContextManager[Run]:
     return _Many(workers) if workers > 1 else _One()
 
 
 class _One:
     """Jobs in this process."""
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> Run:
         return lambda jobs: map(run_job, jobs)
 
     def __exit__(self, *_: object) -> None:
@@ -220,7 +222,7 @@ class _Many:
     def __init__(self, workers: int) -> None:
         self._pool = multiprocessing.get_context("spawn").Pool(workers)
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> Run:
         return lambda jobs: self._pool.imap(run_job, jobs)
 
     def __exit__(self, *_: object) -> None:

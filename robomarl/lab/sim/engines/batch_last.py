@@ -14,7 +14,9 @@ from typing import Any, NamedTuple, TypeVar
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jax.extend.core import ClosedJaxpr, JaxprEqn, Literal
+from jax.extend.core import ClosedJaxpr, JaxprEqn, Literal, Var
+
+from robomarl.core.types import Array
 
 Tree = TypeVar("Tree")
 FEW = 24
@@ -34,7 +36,7 @@ def to_first(tree: Tree) -> Tree:
 def vmap_last(function: Callable[..., Tree]) -> Callable[..., Tree]:
     """The function of one as one of many: arrays [...] that it takes and returns are [..., B] each."""
 
-    def many(*given: Any) -> Any:
+    def many(*given: Tree) -> Tree:
         arrays, tree = jax.tree.flatten(given)
         one = [jax.ShapeDtypeStruct(x.shape[:-1], x.dtype) for x in arrays]
         trace = jax.make_jaxpr(lambda *parts: function(*tree.unflatten(parts)), return_shape=True)
@@ -49,12 +51,12 @@ def vmap_last(function: Callable[..., Tree]) -> Callable[..., Tree]:
 class _Value(NamedTuple):
     """Value of a variable."""
 
-    array: Any
+    array: Array
     many: bool
     """True if the batch is the last axis."""
 
 
-Rule = Callable[[int, JaxprEqn, Sequence[_Value]], list[Any]]
+Rule = Callable[[int, JaxprEqn, Sequence[_Value]], list[Array]]
 """(size of the batch, an operation, its inputs, some with the batch) -> its outputs, [..., B] each."""
 
 
@@ -64,7 +66,7 @@ def _run(size: int, program: ClosedJaxpr, given: Sequence[_Value]) -> list[_Valu
     known = dict(zip(jaxpr.constvars, [_Value(x, False) for x in program.consts], strict=True))
     known |= zip(jaxpr.invars, given, strict=True)
 
-    def read(name: Any) -> _Value:
+    def read(name: Var | Literal) -> _Value:
         if isinstance(name, Literal):
             return _Value(jnp.asarray(name.val, name.aval.dtype), False)  # type: ignore[attr-defined]
         return known[name]
@@ -85,7 +87,7 @@ def _apply(size: int, equation: JaxprEqn, given: list[_Value]) -> list[_Value]:
     return [_Value(x, True) for x in rule(size, equation, given)]
 
 
-def _bound(equation: JaxprEqn, arrays: Sequence[Any], **changed: Any) -> list[Any]:
+def _bound(equation: JaxprEqn, arrays: Sequence[Array], **changed: object) -> list[Array]:
     """The operation itself, on other arrays, and with some of its parameters changed."""
     made = equation.primitive.bind(*arrays, **equation.primitive.get_bind_params({**equation.params, **changed}))
     return list(made) if equation.primitive.multiple_results else [made]
@@ -102,13 +104,13 @@ def _wide(size: int, value: _Value) -> jax.Array:
     return array if value.many else lax.broadcast_in_dim(array, (*array.shape, size), tuple(range(array.ndim)))
 
 
-def _by_vmap(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Any]:
+def _by_vmap(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Array]:
     axes = [-1 if value.many else None for value in given]
     each = jax.vmap(lambda *arrays: _bound(equation, arrays), in_axes=axes, out_axes=-1)
     return each(*(value.array for value in given))
 
 
-def _elementwise(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Any]:
+def _elementwise(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Array]:
     """Numbers without axes go with arrays that have some."""
     shape = (*_shape(equation), size)
 
@@ -119,7 +121,7 @@ def _elementwise(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list
     return _bound(equation, [fit(value) for value in given])
 
 
-def _as_it_is(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Any]:
+def _as_it_is(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Array]:
     """Axes that are named by their numbers from the first on."""
     return _bound(equation, [_wide(size, value) for value in given])
 
@@ -127,7 +129,7 @@ def _as_it_is(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[An
 def _one_more(**parameters: Callable[[int, int], int]) -> Rule:
     """For every parameter that has an entry for each axis, the last axis' entry: (its size, its number) -> entry."""
 
-    def rule(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Any]:
+    def rule(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Array]:
         axis = len(_shape(equation))
         old = {name: equation.params[name] for name in parameters}
         changed = {k: v if v is None else (*v, parameters[k](size, axis)) for k, v in old.items()}
@@ -139,7 +141,7 @@ def _one_more(**parameters: Callable[[int, int], int]) -> Rule:
 def _folded(operation: Callable) -> Rule:
     """Return the rule of a sum or a similar reduction, over one axis with few elements after another."""
 
-    def rule(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Any]:
+    def rule(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Array]:
         (array, _), axes = given[0], sorted(equation.params["axes"], reverse=True)
         if jnp.issubdtype(array.dtype, jnp.integer) or not all(0 < array.shape[axis] <= FEW for axis in axes):
             return _bound(equation, [array])
@@ -151,7 +153,7 @@ def _folded(operation: Callable) -> Rule:
     return rule
 
 
-def _product(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Any]:
+def _product(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Array]:
     """A product of matrices with one short axis in common, as a sum of products of numbers."""
     ((left,), (right,)), both = (equation.params["dimension_numbers"][0], equation.params["dimension_numbers"][1])
     a, b = lax.optimization_barrier([_wide(size, value) for value in given])
@@ -165,7 +167,7 @@ def _product(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Any
     return [reduce(lax.add, [a[k] * b[k] for k in range(len(a))])]
 
 
-def _gather(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Any]:
+def _gather(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Array]:
     """Gather entries at indices that are equal for the whole batch."""
     if given[1].many:
         return _by_vmap(size, equation, given)
@@ -175,17 +177,17 @@ def _gather(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Any]
     return _bound(equation, [value.array for value in given], dimension_numbers=numbers, slice_sizes=sizes)
 
 
-def _while(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Any]:
+def _while(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Array]:
     """Run until every batch element has finished. Finished elements keep their state."""
     p = equation.params
     first, second = p["cond_nconsts"], p["cond_nconsts"] + p["body_nconsts"]
     start = [_wide(size, value) for value in given[second:]]
 
-    def goes_on(state: Sequence[Any]) -> jax.Array:
+    def goes_on(state: Sequence[Array]) -> jax.Array:
         known = [*given[:first], *(_Value(x, True) for x in state)]
         return _wide(size, _run(size, p["cond_jaxpr"], known)[0])
 
-    def body(state: Sequence[Any]) -> list[Any]:
+    def body(state: Sequence[Array]) -> list[Array]:
         more = goes_on(state)
         made = _run(size, p["body_jaxpr"], [*given[first:second], *(_Value(x, True) for x in state)])
         return [jnp.where(more, _wide(size, new), old) for new, old in zip(made, state, strict=True)]
@@ -193,11 +195,11 @@ def _while(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Any]:
     return lax.while_loop(lambda state: goes_on(state).any(), body, start)
 
 
-def _scan(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Any]:
+def _scan(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Array]:
     p = equation.params
     constant, state, along = _scanned(p, given)
 
-    def body(state: Sequence[Any], rows: Sequence[Any]) -> tuple[list[Any], list[Any]]:
+    def body(state: Sequence[Array], rows: Sequence[Array]) -> tuple[list[Array], list[Array]]:
         now = [_Value(row, value.many) for row, value in zip(rows, along, strict=True)]
         made = _run(size, p["jaxpr"], [*constant, *(_Value(x, True) for x in state), *now])
         wide = [_wide(size, value) for value in made]
@@ -217,13 +219,13 @@ def _scanned(params: dict[str, Any], given: Sequence[_Value]) -> Sequence[list[_
     return [list(given[:first]), list(given[first:second]), list(given[second:])]
 
 
-def _own_slope(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Any]:
+def _own_slope(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Array]:
     """Run a function with a custom derivative, which is computed through `jax.vmap`."""
     arrays, many = [value.array for value in given], [value.many for value in given]
     values = lambda arrays: [_Value(*pair) for pair in zip(arrays, many, strict=True)]  # noqa: E731
 
     @jax.custom_jvp
-    def call(*arrays: Any) -> list[Any]:
+    def call(*arrays: Array) -> list[Array]:
         return [_wide(size, x) for x in _run(size, equation.params["call_jaxpr"], values(arrays))]
 
     call.defjvp(lambda at, way: jax.jvp(lambda *x: _by_vmap(size, equation, values(x)), at, way))

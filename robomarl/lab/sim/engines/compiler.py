@@ -1,18 +1,23 @@
 """XLA's compiler options for simulation and training on a CPU."""
 
 import os
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from robomarl.core.geometry import namespace
 from robomarl.core.paths import cache_dir
+from robomarl.core.types import Array
+from robomarl.lab.trees import Tree
+
+if TYPE_CHECKING:
+    import jax
 
 OPTION = "--xla_backend_extra_options"
 SHARED = f"{OPTION}=xla_cpu_use_multi_output_fusion"
 """Flag that lets one loop have several results; by default XLA recomputes their common parts for each result."""
 
-IN_HASTE: dict[str, Any] = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}
+IN_HASTE = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}
 """Options of a program that runs a single time: its compiler takes a fifth of the time."""
 
 
@@ -46,7 +51,7 @@ def keep_compiled(shares: bool = True) -> None:
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
 
 
-def compiled_once(program: Any) -> Any:
+def compiled_once(program: "jax.stages.Lowered") -> "jax.stages.Compiled":
     """A program that runs a single time, compiled as fast as XLA can, and not to be fast.
 
     The first state of `swap_4` took 4.7 s of a core and takes 1.0 (docs/log/learners.md).
@@ -75,5 +80,5 @@ def settle(values: T) -> T:
     return jax.lax.optimization_barrier(values)
 
 
-def _leaves(values: Any) -> list[Any]:
+def _leaves(values: Tree) -> list[Array]:
     return [leaf for part in values for leaf in _leaves(part)] if isinstance(values, tuple | list) else [values]

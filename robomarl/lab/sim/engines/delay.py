@@ -1,10 +1,19 @@
 """Commands that arrive late. Array-generic."""
 
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from robomarl.core.geometry import namespace
 from robomarl.core.types import Array
+
+
+class LateCommands(Protocol):
+    """Parameters that are drawn for an episode."""
+
+    @property
+    def delay_substeps(self) -> Array:
+        """[..., N] sub-steps by which a command comes late."""
+        ...
 
 
 class Delayed(Protocol):
@@ -16,7 +25,7 @@ class Delayed(Protocol):
         ...
 
     @property
-    def hidden(self) -> Any:
+    def hidden(self) -> LateCommands:
         """Return the parameters drawn for the episode, of which `delay_substeps` [..., N] is read."""
         ...
 

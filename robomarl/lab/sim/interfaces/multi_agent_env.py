@@ -1,7 +1,6 @@
 """JaxMARL's interface (https://github.com/FLAIROX/JaxMARL): dicts by robot, pure functions, reset when done."""
 
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -45,7 +44,7 @@ class JaxMarlTeam(MultiAgentEnv):
 
     def step(
         self, key: jax.Array, state: State, actions: ByRobot, reset_state: State | None = None
-    ) -> tuple[ByRobot, State, ByRobot, ByRobot, dict[str, Any]]:
+    ) -> tuple[ByRobot, State, ByRobot, ByRobot, dict[str, jax.Array]]:
         """Take a step as the base class does, which compiles it; before that, raise `ValueError` as `check_unit`
         does.
         """
@@ -54,7 +53,7 @@ class JaxMarlTeam(MultiAgentEnv):
 
     def step_env(
         self, key: jax.Array, state: State, actions: ByRobot
-    ) -> tuple[ByRobot, State, ByRobot, ByRobot, dict[str, Any]]:
+    ) -> tuple[ByRobot, State, ByRobot, ByRobot, dict[str, jax.Array]]:
         """One decision, without the reset that `step` adds; randomness is in the state, and `key` is not used.
 
         Returns:
@@ -68,7 +67,9 @@ class JaxMarlTeam(MultiAgentEnv):
         return self._advanced(state, actions)
 
     @partial(jax.jit, static_argnums=0)
-    def _advanced(self, state: State, actions: ByRobot) -> tuple[ByRobot, State, ByRobot, ByRobot, dict[str, Any]]:
+    def _advanced(
+        self, state: State, actions: ByRobot
+    ) -> tuple[ByRobot, State, ByRobot, ByRobot, dict[str, jax.Array]]:
         after = self._env.step(state, jnp.stack([actions[name] for name in self.agents]))
         rewards = {name: after.reward[i] for i, name in enumerate(self.agents)}
         dones = dict.fromkeys([*self.agents, "__all__"], after.done.astype(bool))

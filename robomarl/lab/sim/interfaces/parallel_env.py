@@ -1,17 +1,16 @@
 """PettingZoo's ParallelEnv (https://pettingzoo.farama.org/api/parallel): dicts by robot, one team at a time."""
 
-from typing import Any
-
 import jax
 import numpy as np
 from gymnasium.spaces import Box  # pyright: ignore[reportMissingImports]
 from pettingzoo import ParallelEnv  # pyright: ignore[reportMissingImports]
 
+from robomarl.core.types import Array
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.interfaces import robot_names
 from robomarl.lab.sim.wrappers import UnitActions, check_unit
 
-Values = dict[str, Any]
+Values = dict[str, Array]
 """Values by robot name."""
 
 
@@ -38,11 +37,11 @@ class PettingZooTeam(ParallelEnv):
         self._observations = {name: Box(wide.low, wide.high, dtype=np.float32) for name in self.possible_agents}
         self._actions = {name: Box(-1.0, 1.0, (env.action_size,), np.float32) for name in self.possible_agents}
 
-    def observation_space(self, agent: str) -> Any:
+    def observation_space(self, agent: str) -> Box:
         """Return a `gymnasium.spaces.Box`, one object for all calls."""
         return self._observations[agent]
 
-    def action_space(self, agent: str) -> Any:
+    def action_space(self, agent: str) -> Box:
         """Return a `gymnasium.spaces.Box`, one object for all calls."""
         return self._actions[agent]
 
@@ -73,5 +72,5 @@ class PettingZooTeam(ParallelEnv):
         self.agents = [] if done else self.agents
         return self._rows(state.obs), self._rows(state.reward), terminated, truncated, infos
 
-    def _rows(self, array: Any) -> Values:
+    def _rows(self, array: Array) -> Values:
         return dict(zip(self.possible_agents, np.asarray(array), strict=True))

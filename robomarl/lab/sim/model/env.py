@@ -1,7 +1,5 @@
 """`ModelEnv`: the environment of a `Model` in JAX."""
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 
@@ -14,6 +12,7 @@ from robomarl.lab.sim.model.training_filter import make_filter
 from robomarl.lab.sim.model.world import TeamWorld
 from robomarl.lab.sim.random_bits import seed_words
 from robomarl.lab.sim.scenario import Scenario
+from robomarl.lab.trees import Tree
 
 
 class ModelEnv(AgentsEnv):
@@ -58,7 +57,7 @@ class ModelEnv(AgentsEnv):
         world = self.model.start(self.scenario, jax.random.uniform(start, (self.num_agents, self.num_draws)))
         return self.first(world, seed_words(key), jnp.zeros((), bool), self._filter.init((self.num_agents,)))
 
-    def decide(self, episode: EpisodeState, action: jax.Array, draws: jax.Array) -> tuple[TeamWorld, jax.Array, Any]:
+    def decide(self, episode: EpisodeState, action: jax.Array, draws: jax.Array) -> tuple[TeamWorld, jax.Array, Tree]:
         """Decide behind the filter, if there is one; the filter's plan is sent with the state."""
         views = self.views(episode.world)
         if self.law and action.shape[-1] == self.action.size:

@@ -1,7 +1,7 @@
 """The safety filter between policies and vehicles in training, for every kind of team."""
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -10,6 +10,7 @@ from robomarl.core.config import UserError
 from robomarl.core.domain.registry import command_of, domain_of_task
 from robomarl.core.view import LocalView, Plan
 from robomarl.lab.sim.scenario import Scenario
+from robomarl.lab.trees import Tree
 
 
 class PassThrough:
@@ -27,8 +28,8 @@ class PassThrough:
 class Guarded(NamedTuple):
     """Memory of the filter, and of the rules before it."""
 
-    safety: Any
-    way: Any = ()
+    safety: Tree
+    way: Tree = ()
 
     @property
     def plan(self) -> Plan:
@@ -66,7 +67,7 @@ class TrainingFilter:
         return Guarded(safety, way), result.command.astype(nominal.dtype)
 
 
-def make_filter(scenario: Scenario, mode: str) -> Any:
+def make_filter(scenario: Scenario, mode: str) -> TrainingFilter | PassThrough:
     """The filter of that name in JAX; "off": one that lets everything through.
 
     Raises:

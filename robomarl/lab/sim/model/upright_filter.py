@@ -7,13 +7,18 @@ evaluation run one code.
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from robomarl.core.filter.filter import SafetyFilter
 from robomarl.core.filter.memory import forget
 from robomarl.core.geometry import namespace
 from robomarl.core.types import Array, FilterResult
 from robomarl.core.vectors import up_axis
 from robomarl.core.view import LocalView, Plan
+from robomarl.lab.trees import Tree
+
+if TYPE_CHECKING:
+    from robomarl.lab.jax_filter.filter import JaxFilter
 
 UPRIGHT = 0.5
 """Cosine of the tilt of a vehicle that counts as upright ..."""
@@ -24,7 +29,7 @@ UPRIGHT_S = 0.3
 class UprightCarry(NamedTuple):
     """Memory of the filter, and of the time before it acts."""
 
-    safety: Any
+    safety: Tree
     """The filter's."""
     upright_s: Array
     """[...] how long the vehicle has been upright; no more changes once that was long enough."""
@@ -35,7 +40,7 @@ class UprightCarry(NamedTuple):
 class FilterOnceUpright:
     """A filter that acts on every robot from the moment when it is upright."""
 
-    def __init__(self, safety: Any, period_s: float, decide: Callable | None = None) -> None:
+    def __init__(self, safety: "SafetyFilter | JaxFilter", period_s: float, decide: Callable | None = None) -> None:
         """Take the filter and the time between two decisions.
 
         Args:

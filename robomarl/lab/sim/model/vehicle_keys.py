@@ -8,16 +8,17 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import yaml
 
 from robomarl.core.config import UserError
-from robomarl.core.config.parsed import is_table
+from robomarl.core.config.parsed import JsonObject, is_table
 from robomarl.core.hardware.vehicle import load_any_vehicle
 from robomarl.core.paths import vehicles_dir
 from robomarl.core.tables import read_yaml
+from robomarl.core.types import Array
+from robomarl.lab.probe import Seen
 from robomarl.lab.sim.scenario import Scenario
 
 SECTIONS = ("body", "rotors", "control", "carrier", "drive", "wheels", "traction")
@@ -30,7 +31,7 @@ ERRORS = (1.05, 0.95)
 """Factors; the second where the file is refused with the first."""
 
 
-def felt(scenario: Scenario, driven: Callable[[Any], list[Any]]) -> dict[str, bool]:
+def felt(scenario: Scenario, driven: Callable[[Scenario], Seen]) -> dict[str, bool]:
     """Return True, for each plant figure in the scenario's vehicle file by its dotted key, if an engine
     knows it.
 
@@ -49,20 +50,32 @@ def felt(scenario: Scenario, driven: Callable[[Any], list[Any]]) -> dict[str, bo
     return found
 
 
-def keys(content: dict[str, Any]) -> Iterator[str]:
+def keys(content: JsonObject) -> Iterator[str]:
     """Dotted keys of the plant's numbers, and lists of numbers."""
     for section in SECTIONS:
-        for name, value in (content.get(section) or {}).items():
-            if f"{section}.{name}" not in SHAPE and np.asarray(value).dtype.kind in "fi":
+        for name, value in table_of(content, section).items():
+            if f"{section}.{name}" not in SHAPE and numbers(value).dtype.kind in "fi":
                 yield f"{section}.{name}"
 
 
-def _with_error(scenario: Scenario, content: dict[str, Any], key: str, file: Path) -> Any:
+def table_of(content: JsonObject, section: str) -> JsonObject:
+    """The keys of a section; none where the file does not have it."""
+    found = content.get(section)
+    return found if is_table(found) else {}
+
+
+def numbers(value: Array) -> np.ndarray:
+    """A value of a file as an array, of numbers if it is one or a list of them."""
+    return np.asarray(value)
+
+
+def _with_error(scenario: Scenario, content: JsonObject, key: str, file: Path) -> Scenario | None:
     """The scenario with an error in its vehicle; None where the file is refused with any."""
     section, name = key.split(".")
     for error in ERRORS:
-        value = (np.asarray(content[section][name]) * error).tolist()
-        changed = {**content, section: {**content[section], name: value}}
+        table = table_of(content, section)
+        value = (numbers(table[name]) * error).tolist()
+        changed = {**content, section: {**table, name: value}}
         path = file.with_stem(f"{section}_{name}_{error}")
         path.write_text(yaml.safe_dump(changed, sort_keys=False))
         try:
@@ -73,7 +86,7 @@ def _with_error(scenario: Scenario, content: dict[str, Any], key: str, file: Pat
     return None
 
 
-def _same(first: list[Any], second: list[Any]) -> bool:
+def _same(first: Seen, second: Seen) -> bool:
     """Return True if every number is equal in every bit."""
     return all(
         np.array_equal(a, b) for one, two in zip(first, second, strict=True) for a, b in zip(one, two, strict=True)

@@ -4,7 +4,7 @@ Array-generic.
 Shapes: `...` is the batch of environments, N the robots, K = N - 1 their teammates.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from robomarl.core.types import Array
 from robomarl.core.vectors import dot, minus
 from robomarl.core.view import Goal, Heard, LocalView, Own, Plan
 from robomarl.lab.sim.message import Message, braking_plan, mates_of
+from robomarl.lab.trees import Tree
 
 FAR_M2 = 1e6
 """Summand [m^2] of a robot's squared distance to itself."""
@@ -31,7 +32,7 @@ class TeamWorld(NamedTuple):
     """[..., N, 3] body."""
     goal_m: Array
     """[..., N, 3] where each robot is to be."""
-    own: Any
+    own: Tree
     """Additional state of the domain: a NamedTuple of arrays [..., N, ...], or ()."""
     said: Message
     """Message of every robot at the last decision."""
@@ -41,7 +42,7 @@ class TeamWorld(NamedTuple):
     """[...] int: decisions since the start."""
 
 
-def placed(pos_m: Array, goal_m: Array, own: Any = ()) -> TeamWorld:
+def placed(pos_m: Array, goal_m: Array, own: Tree = ()) -> TeamWorld:
     """Return a team at rest, upright, before any message has been sent.
 
     Args:

@@ -5,12 +5,10 @@ Recordings describe states near those that the deployed policy visits; far from 
 never observed.
 """
 
-from typing import Any
-
 import jax
 
 from robomarl.lab.train.config import TrainConfig
-from robomarl.lab.train.distribution import divergence
+from robomarl.lab.train.distribution import Normal, divergence
 from robomarl.lab.train.state import TrainState
 
 
@@ -19,7 +17,7 @@ def anchored(config: TrainConfig, state: TrainState) -> TrainState:
     return state._replace(anchor=state.params["actor"]) if config.stay_cost else state
 
 
-def stay_loss(dist: Any, begun: Any) -> jax.Array:
+def stay_loss(dist: Normal, begun: Normal) -> jax.Array:
     """Mean KL divergence of the policy that the run began from, from the present one, per decision.
 
     With a recurrent network the former policy decides with the present one's memory.

@@ -8,19 +8,21 @@ update.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from brax.training.acme import running_statistics as stats
 from brax.training.acme import specs
+from brax.training.acme.running_statistics import RunningStatisticsState
 
 from robomarl.core.bundle.bundle import load_bundle
 from robomarl.core.config import UserError
 from robomarl.core.spec import ObservationSpec
+from robomarl.core.types import Array
 from robomarl.lab.evaluate.resolve import is_run
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.train.algorithm import is_game, training_env
@@ -124,12 +126,15 @@ def with_scales(config: TrainConfig, env: AgentsEnv, state: TrainState) -> Train
     seen, bounds = jax.jit(partial(fly, config, env))(state)
     pick = partial(jnp.where, unseen)
 
-    def scaled(old: Any) -> Any:
-        count = float(old.count.hi) * 2.0**32 + float(old.count.lo)
-        return old.replace(
-            mean=pick(seen.mean, old.mean),
-            std=pick(seen.std, old.std),
-            summed_variance=pick(count * seen.std**2, old.summed_variance),
+    def scaled(old: RunningStatisticsState) -> RunningStatisticsState:
+        samples: Array = old.count
+        before: tuple[Array, Array, Array] = old.mean, old.std, old.summed_variance
+        count = float(samples.hi) * 2.0**32 + float(samples.lo)
+        return replace(
+            old,
+            mean=pick(seen.mean, before[0]),
+            std=pick(seen.std, before[1]),
+            summed_variance=pick(count * seen.std**2, before[2]),
         )
 
     critic = scaled(state.critic_stats) if config.algorithm == "ippo" else state.critic_stats
@@ -137,7 +142,7 @@ def with_scales(config: TrainConfig, env: AgentsEnv, state: TrainState) -> Train
     return state._replace(obs_stats=scaled(state.obs_stats), critic_stats=critic, obs_range=obs_range)
 
 
-def fly(config: TrainConfig, env: AgentsEnv, state: TrainState) -> tuple[Any, tuple]:
+def fly(config: TrainConfig, env: AgentsEnv, state: TrainState) -> tuple[Array, tuple]:
     """Statistics and range of the observation while the policy flies for an episode's length."""
     networks = networks_of(config, env)
     size = env.observation_size

@@ -2,15 +2,14 @@
 
 from collections.abc import Callable
 from concurrent.futures import Executor, ThreadPoolExecutor
-from typing import Any
 
 import jax
 
 from robomarl.lab.sim.engines.compiler import compiled_once
-from robomarl.lab.train.state import PlayAndLearn, Update
+from robomarl.lab.train.state import PlayAndLearn, TrainState, Update
 
 
-def compile_update(step: Update, state: Any, seeds: int) -> Callable[[], Update]:
+def compile_update(step: Update, state: TrainState, seeds: int) -> Callable[[], Update]:
     """Begin to compile the update of all seeds; call the result to wait for the compiler.
 
     Nothing is donated: the guard needs the state before.
@@ -22,7 +21,7 @@ def compile_update(step: Update, state: Any, seeds: int) -> Callable[[], Update]
         seeds: number of seeds.
     """
 
-    def program(part: Callable) -> Any:
+    def program(part: Callable) -> jax.stages.Wrapped:
         return jax.jit(part if seeds == 1 else jax.vmap(part))
 
     worker = ThreadPoolExecutor(3, "compiler")
@@ -36,7 +35,7 @@ def compile_update(step: Update, state: Any, seeds: int) -> Callable[[], Update]
     return compiled.result
 
 
-def _side_by_side(worker: Executor, parts: PlayAndLearn, state: Any, play: jax.stages.Lowered) -> Update:
+def _side_by_side(worker: Executor, parts: PlayAndLearn, state: TrainState, play: jax.stages.Lowered) -> Update:
     """Each part compiled while the next one is traced.
 
     Starts are compiled in haste: of `swap_4` they take 2 ms of an update's 60 then in place of 0.6, and their compiler

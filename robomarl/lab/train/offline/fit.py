@@ -4,7 +4,6 @@ import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -19,7 +18,7 @@ from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.train.algorithm import training_env
 from robomarl.lab.train.config import TrainConfig
 from robomarl.lab.train.imitation import blank_state
-from robomarl.lab.train.offline.learners import STEPS, Learned, Tools, first
+from robomarl.lab.train.offline.learners import STEPS, Learned, Step, Tools, first
 from robomarl.lab.train.offline.transitions import Transitions, asked_for, check_fits, rewarded_transitions
 from robomarl.lab.train.polyak import with_mean
 from robomarl.lab.train.recipe_networks import networks_of
@@ -123,7 +122,7 @@ def fit(
 
 
 def steps(
-    tools: Tools, step: Any, learned: Learned, rows: Transitions, numbers: jax.Array, key: jax.Array
+    tools: Tools, step: Step, learned: Learned, rows: Transitions, numbers: jax.Array, key: jax.Array
 ) -> tuple[Learned, jax.Array]:
     """Gradient steps of these numbers [K], each on a batch of its own; losses [K, 2]."""
 

@@ -25,7 +25,7 @@ from robomarl.lab.train.config import OfflineConfig
 from robomarl.lab.train.layers import MLP
 from robomarl.lab.train.networks import Networks
 from robomarl.lab.train.offline.transitions import Transitions
-from robomarl.lab.train.trees import Moments, Params
+from robomarl.lab.trees import Moments, Params
 
 DELAY = 2
 """td3_bc: number of critic steps for each step of the actor."""

@@ -1,6 +1,6 @@
 """Transitions from a data set: each robot's observation, requested action and reward, and its next observation."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -108,7 +108,9 @@ def rewarded_transitions(
     return every
 
 
-def _of_robot(c: dict[str, np.ndarray], rows: np.ndarray, action: ActionSpec, told: Any, gamma: float) -> Transitions:
+def _of_robot(
+    c: dict[str, np.ndarray], rows: np.ndarray, action: ActionSpec, told: tuple[np.ndarray, ...], gamma: float
+) -> Transitions:
     reward, failed, pair = told
     obs = c["observation"][rows]
     returned, rest = np.zeros(len(reward), np.float32), 0.0

@@ -13,7 +13,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -24,7 +23,7 @@ from robomarl.core.bundle.provenance import Ancestor
 from robomarl.core.config import UserError
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.env import make_env
-from robomarl.lab.sim.law import GainedLaw
+from robomarl.lab.sim.law import GainedLaw, Gains
 from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.simulation import simulation_of
 from robomarl.lab.train.algorithm import training_env
@@ -85,13 +84,13 @@ def search_run(config: TrainConfig, scenario: Scenario, options: SearchOptions) 
     return {"run": str(options.out), "scenario": scenario.name, **row, "gains": best._asdict()}
 
 
-def keep_gains(config: TrainConfig, scenario: Scenario, gains: Any, options: SearchOptions) -> None:
+def keep_gains(config: TrainConfig, scenario: Scenario, gains: Gains, options: SearchOptions) -> None:
     """A run folder of the law with these gains, as if a search had ended with them; raises `UserError` if it exists."""
     create_run(options.out, config, scenario, options.seed, options.ancestry)
     save_law(options.out, gains, seen_by(scenario, gained_law(scenario).with_gains(gains), options.seed))
 
 
-def first_gains(law: GainedLaw, named: dict[str, float]) -> Any:
+def first_gains(law: GainedLaw, named: dict[str, float]) -> Gains:
     """Return the gains at the start of the search; raise `UserError` for a name that is no gain of the law."""
     if unknown := sorted(set(named) - set(law.gains._fields)):
         known = ", ".join(law.gains._fields)
@@ -100,7 +99,7 @@ def first_gains(law: GainedLaw, named: dict[str, float]) -> Any:
 
 
 def generations(
-    config: TrainConfig, env: AgentsEnv, score: Callable, search: Any, options: SearchOptions
+    config: TrainConfig, env: AgentsEnv, score: Callable, search: Gains, options: SearchOptions
 ) -> dict[str, float]:
     """Generation after generation until the recipe's agent-steps or the minutes are spent; the last row of the log."""
     steps = config.num_envs * env.scenario.max_steps * env.num_agents

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -18,8 +17,9 @@ import numpy as np
 from robomarl.core.bundle.provenance import Ancestor
 from robomarl.core.config import UserError
 from robomarl.core.spec import ObservationSpec
+from robomarl.lab.evaluate.evaluation import Carry
 from robomarl.lab.sim.env import make_env
-from robomarl.lab.sim.law import GainedLaw
+from robomarl.lab.sim.law import GainedLaw, Gains
 from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.simulation import simulation_of
 from robomarl.lab.train.config import TrainConfig
@@ -68,7 +68,7 @@ class LawRun:
     seed: int
     commit: str
     versions: dict[str, str]
-    gains: Any
+    gains: Gains
     observation_stats: ObservationStats
     averaged: tuple[str, ...] = ()
     experts: tuple = ()
@@ -92,7 +92,7 @@ class LawRun:
         return lambda carry, obs: (carry, jnp.asarray(law.act(pick(obs))))
 
 
-def save_law(folder: Path, gains: Any, stats: ObservationStats) -> None:
+def save_law(folder: Path, gains: Gains, stats: ObservationStats) -> None:
     """Write `law.json`."""
     seen = {name: np.asarray(value, float).tolist() for name, value in asdict(stats).items()}
     numbers = {name: float(value) for name, value in gains._asdict().items()}
@@ -134,6 +134,6 @@ class LawRunPolicy:
         """No memory."""
         return ()
 
-    def __call__(self, carry: Any, obs: np.ndarray) -> tuple[Any, np.ndarray]:
+    def __call__(self, carry: Carry, obs: np.ndarray) -> tuple[Carry, np.ndarray]:
         """(carry, obs [..., O]) -> (carry, action [..., A])."""
         return carry, np.asarray(self._act(obs))

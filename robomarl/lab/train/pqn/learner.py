@@ -9,13 +9,14 @@ and normalized layers. All robots share one network and each learns from its own
 the network; `clip`, `entropy_cost`, `noise` and the critic's keys are not used.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from brax.envs.base import State
 
 from robomarl.core.config import UserError
+from robomarl.core.types import Array
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.engines.batch_last import to_first, to_last, vmap_last
 from robomarl.lab.train import mappo
@@ -26,7 +27,7 @@ from robomarl.lab.train.pqn.choice_networks import ChoiceNetworks, choice_networ
 from robomarl.lab.train.rollout import fall, forget, parts_of_update, restart, rollout_keys
 from robomarl.lab.train.stages.curriculum import lesson_metrics, next_level
 from robomarl.lab.train.state import ChoiceRollout, Metrics, TrainState, Update
-from robomarl.lab.train.trees import Params
+from robomarl.lab.trees import Params
 
 RANDOM_SHARE, RANDOM_UNTIL = (1.0, 0.05), 0.5
 """Share of choices at random: at first, and at last from this share of the run on."""
@@ -116,7 +117,7 @@ def collect_choices(
 
     def choose(now: tuple[State, Carry], key: jax.Array) -> tuple[tuple[State, Carry], tuple]:
         teams, memory = now
-        obs: Any = to_first(teams.obs)
+        obs: Array = to_first(teams.obs)
         k_which, k_whether = jax.random.split(key)
         normalized = networks.normalize(obs, state.obs_stats)
         memory, values = values_of(networks, state.params["actor"], memory, normalized)

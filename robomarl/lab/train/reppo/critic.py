@@ -11,7 +11,7 @@ from robomarl.lab.train.layers import normalized_layers
 from robomarl.lab.train.networks import Networks, make_networks
 from robomarl.lab.train.reppo.config import ReppoConfig
 from robomarl.lab.train.reppo.histogram import MARGIN, mean_of
-from robomarl.lab.train.trees import Params
+from robomarl.lab.trees import Params
 
 
 class QNetwork(nn.Module):

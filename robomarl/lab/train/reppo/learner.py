@@ -14,26 +14,26 @@ divergences are closed forms; and the critic's second loss, which predicts the r
 observation, is left out.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 from brax.training.acme import running_statistics as stats
 
+from robomarl.core.types import Array
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.engines.batch_last import to_first
 from robomarl.lab.train import mappo
 from robomarl.lab.train.config import TrainConfig
 from robomarl.lab.train.distribution import distribution, divergence, log_prob
 from robomarl.lab.train.optimizer import move, norm
-from robomarl.lab.train.recipe_networks import networks_of
-from robomarl.lab.train.reppo.critic import QNetworks
+from robomarl.lab.train.reppo.critic import QNetworks, q_networks
 from robomarl.lab.train.reppo.histogram import cross_entropy, encode
 from robomarl.lab.train.reppo.targets import soft_returns
 from robomarl.lab.train.rollout import fall, noise_floor, parts_of_update
 from robomarl.lab.train.stages.curriculum import lesson_metrics, next_level
 from robomarl.lab.train.state import Metrics, Rollout, TrainState, Update, count_in
-from robomarl.lab.train.trees import Params
+from robomarl.lab.trees import Params, Parts
 
 LAST_RATE = 0.1
 """Last learning rate over the first; it falls linearly with the steps."""
@@ -71,9 +71,9 @@ class Weighing(NamedTuple):
     """[] least deviation of the policy."""
 
 
-def init_params(config: TrainConfig, env: AgentsEnv, seen: int, keys: tuple[jax.Array, jax.Array]) -> dict[str, Any]:
+def init_params(config: TrainConfig, env: AgentsEnv, seen: int, keys: tuple[jax.Array, jax.Array]) -> Parts:
     """Parameters of actor and critic from a key each, and logarithms of the two multipliers."""
-    networks, reppo = networks_of(config, env), config.reppo
+    networks, reppo = q_networks(config, env), config.reppo
     actor = networks.actor.init(keys[0], networks.init_carry(()), jnp.zeros(env.observation_size))
     critic = networks.critic.init(keys[1], jnp.zeros(seen), jnp.zeros(env.action_size))
     first = {"temperature": reppo.first_temperature, "multiplier": reppo.first_multiplier}
@@ -87,7 +87,7 @@ def init_state(config: TrainConfig, env: AgentsEnv, key: jax.Array) -> TrainStat
 
 def make_update(config: TrainConfig, env: AgentsEnv) -> Update:
     """One rollout and the gradient steps on it, state -> (state, metrics)."""
-    networks: Any = networks_of(config, env)
+    networks = q_networks(config, env)
     rates = config.gamma_lambda(env.decision_s)
 
     def learn(state: TrainState, rollout: Rollout) -> tuple[TrainState, Metrics]:
@@ -145,7 +145,7 @@ def with_last(
 ) -> tuple[jax.Array, jax.Array]:
     """Actions before the squash [T+1, B, N, A] and their log probabilities [T+1, B, N]: those of the rollout, and one
     where it ended, by the policy that played."""
-    here: Any = to_first(state.env.obs)
+    here: Array = to_first(state.env.obs)
     output = networks.act(state.params["actor"], state.carry, networks.normalize(here, state.obs_stats))[1]
     dist = distribution(output, config.noise, noise_floor(config, state.steps))
     last = dist.sample(key)

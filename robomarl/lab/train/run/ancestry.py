@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from robomarl.core.bundle.bundle import is_bundle, load_bundle
 from robomarl.core.bundle.provenance import Ancestor, UsedResidual
 from robomarl.core.config import build
+from robomarl.core.types import Figures
 from robomarl.lab.train.run.storage import read_json
 
 ANCESTRY = "ancestry"
@@ -45,6 +45,6 @@ def read_ancestry(folder: Path) -> tuple[Ancestor, ...]:
     return parse_ancestry(read_json(file), str(file)) if file.is_file() else ()
 
 
-def parse_ancestry(about: dict[str, Any], file: str) -> tuple[Ancestor, ...]:
+def parse_ancestry(about: Figures, file: str) -> tuple[Ancestor, ...]:
     """Return the ancestry in the content of a `run.json`; raises `UserError` if it is damaged."""
     return tuple(build(Ancestor, row, file, f"{ANCESTRY}[{i}]") for i, row in enumerate(about.get(ANCESTRY, ())))

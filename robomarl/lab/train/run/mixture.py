@@ -8,6 +8,7 @@ field is, so the actor that decides is known before the match and not learned: a
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar, Protocol, TypeVar
 
@@ -18,6 +19,7 @@ import numpy as np
 from robomarl.core.config import UserError
 from robomarl.core.domain.scenario import needed
 from robomarl.core.spec import ObservationSpec
+from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.filter_params import safety_params
 from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.simulation import simulation_of
@@ -38,12 +40,12 @@ class TrainedRun(Protocol):
         ...
 
     @property
-    def scenario(self) -> Any:
+    def scenario(self) -> Scenario:
         """Return the scenario in which it was trained."""
         ...
 
-    @property
-    def env(self) -> Any:
+    @cached_property
+    def env(self) -> AgentsEnv:
         """The environment that it was trained in."""
         ...
 
@@ -53,7 +55,7 @@ class TrainedRun(Protocol):
         ...
 
     @property
-    def experts(self) -> Sequence[Any]:
+    def experts(self) -> Sequence:
         """Return the runs of other fields with actors in this policy."""
         ...
 

@@ -5,7 +5,6 @@ finite.
 """
 
 from pathlib import Path
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -20,6 +19,7 @@ from robomarl.lab.train.recipe_networks import networks_of
 from robomarl.lab.train.rollout import collect_rollout, noise_floor
 from robomarl.lab.train.run.storage import save_arrays, save_state
 from robomarl.lab.train.state import TrainState
+from robomarl.lab.trees import Tree
 
 FOLDER, BEFORE, INPUTS = "nan", "before.npz", "inputs.npz"
 """Folder in the run folder, and its files: the state before the update, and rollout and samples of the update."""
@@ -76,7 +76,7 @@ def again(config: TrainConfig, env: AgentsEnv, state: TrainState) -> dict[str, j
     state, rollout = collect_rollout(config, env, networks, state)
     state = mappo.update_statistics(state, rollout)
     rewards = {name: value for name, value in rollout.metrics.items() if name.startswith("reward/")}
-    parts: list[tuple[str, Any]] = [
+    parts: list[tuple[str, Tree]] = [
         ("parameters", params),
         ("rollout.carry", rollout.carry),
         *((f"rollout.{name}", getattr(rollout, name)) for name in ("obs", "seen", "raw_action", "log_prob")),
@@ -91,7 +91,7 @@ def again(config: TrainConfig, env: AgentsEnv, state: TrainState) -> dict[str, j
     return {name: leaf for part, tree in parts for name, leaf in _named(part, tree)}
 
 
-def _named(part: str, tree: Any) -> list[tuple[str, jax.Array]]:
+def _named(part: str, tree: Tree) -> list[tuple[str, jax.Array]]:
     """Leaves of a tree by name."""
     leaves = jax.tree_util.tree_flatten_with_path(tree)[0]
     return [(part + jax.tree_util.keystr(path), jnp.asarray(leaf)) for path, leaf in leaves]

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 from statistics import median
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -15,6 +14,7 @@ from robomarl.lab.train.config import TrainConfig
 from robomarl.lab.train.recipe_networks import networks_of
 from robomarl.lab.train.rollout import collect_rollout, fresh_starts, restart
 from robomarl.lab.train.state import PlayAndLearn, TrainState, Update
+from robomarl.lab.trees import Tree
 
 REPEATS = 5
 
@@ -47,7 +47,7 @@ def profile(config: TrainConfig, env: AgentsEnv) -> dict[str, float]:
     }
 
 
-def played(config: TrainConfig, env: AgentsEnv, update: Update) -> Callable[[TrainState], Any]:
+def played(config: TrainConfig, env: AgentsEnv, update: Update) -> Callable[[TrainState], Tree]:
     """The rollout of an update: its own, or of one that is a single program the ordinary one."""
     if isinstance(update, PlayAndLearn):
         return lambda state: update.play(state, update.starts(state))[1]
@@ -55,19 +55,19 @@ def played(config: TrainConfig, env: AgentsEnv, update: Update) -> Callable[[Tra
     return lambda state: collect_rollout(config, env, networks, state)[1]
 
 
-def step_environment(config: TrainConfig, env: AgentsEnv, state: TrainState) -> Any:
+def step_environment(config: TrainConfig, env: AgentsEnv, state: TrainState) -> Tree:
     """T steps of every environment with a constant action: simulation, observation, reward, restarts."""
     action, one_more = jnp.zeros((env.num_agents, env.action_size, config.num_envs)), vmap_last(env.step)
     fresh = fresh_starts(config, env, state)
 
-    def step(now: Any, _: None) -> tuple[Any, tuple]:
+    def step(now: Tree, _: None) -> tuple[Tree, tuple]:
         after = one_more(now, action)
         return restart(after, fresh), (after.obs, after.reward)
 
     return jax.lax.scan(step, state.env, None, length=config.unroll)
 
 
-def simulate(config: TrainConfig, env: AgentsEnv, state: TrainState) -> Any:
+def simulate(config: TrainConfig, env: AgentsEnv, state: TrainState) -> Tree:
     """T decisions of every environment with no policy: only the world moves."""
     draws = jax.random.uniform(jax.random.key(1), (env.num_agents, env.num_draws, config.num_envs))
     step = vmap_last(env.advance)
@@ -76,7 +76,7 @@ def simulate(config: TrainConfig, env: AgentsEnv, state: TrainState) -> Any:
     return jax.lax.scan(lambda w, _: (step(w, command, draws), None), world, None, length=config.unroll)[0]
 
 
-def timed(function: Callable[[TrainState], Any], state: TrainState) -> float:
+def timed(function: Callable[[TrainState], Tree], state: TrainState) -> float:
     """Median seconds of a compiled function."""
     call = jax.jit(function)
     for _ in range(2):

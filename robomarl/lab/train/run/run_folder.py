@@ -12,14 +12,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import jax
 import numpy as np
 
 from robomarl.core.bundle.provenance import Ancestor
 from robomarl.core.config import UserError, build, to_dict
-from robomarl.core.types import PhysicalAction
+from robomarl.core.config.parsed import JsonObject
+from robomarl.core.types import Figures, PhysicalAction
 from robomarl.lab.evaluate.sealed_scenario import opened_from_folder, sealed
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.scenario import Scenario
@@ -37,6 +38,7 @@ from robomarl.lab.train.sequences.play import playing
 from robomarl.lab.train.stages.plan import is_staged
 from robomarl.lab.train.stages.versions import renewed_run
 from robomarl.lab.train.state import TrainState
+from robomarl.lab.trees import Parts
 
 if TYPE_CHECKING:
     from robomarl.core.bundle.bundle import Bundle
@@ -104,7 +106,7 @@ class Run:
         return self.scenario.rates.policy_hz / self.config.sequence.actions
 
     @property
-    def params(self) -> dict[str, Any]:
+    def params(self) -> Parts:
         """Flax parameters of the actor."""
         return deployed(self.state)
 
@@ -158,7 +160,7 @@ def recipe_text(config: TrainConfig) -> str:
     return json_text(to_dict(config))
 
 
-def load_recipe_of(folder: Path) -> tuple[TrainConfig, Any, dict[str, Any]]:
+def load_recipe_of(folder: Path) -> tuple[TrainConfig, Scenario, Figures]:
     """Recipe, scenario and `run.json` of a run folder.
 
     Raises:
@@ -173,7 +175,7 @@ def load_recipe_of(folder: Path) -> tuple[TrainConfig, Any, dict[str, Any]]:
     return config, scenario, read_about(folder / "run.json")
 
 
-def recipe_of(content: Any, scenario: Scenario, file: str) -> TrainConfig:
+def recipe_of(content: JsonObject, scenario: Scenario, file: str) -> TrainConfig:
     """The recipe that a run folder or a bundle has kept; raises `UserError` where a key or value is wrong."""
     if "scenario" not in content:
         raise UserError(f"{file}: says no scenario, so it is not whole; the run folder is damaged.")

@@ -12,13 +12,13 @@ import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from robomarl.core.config import UserError
+from robomarl.core.types import Array, Figures
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.train.algorithm import init_state
 from robomarl.lab.train.config import TrainConfig
@@ -67,7 +67,7 @@ def create_folder(folder: Path, files: Mapping[str, bytes]) -> None:
         raise UserError(f"--out {folder}: can't be made ({error.strerror}); name another --out.") from None
 
 
-def json_text(content: Any) -> str:
+def json_text(content: object) -> str:
     """Plain values as the text of a JSON file."""
     return json.dumps(content, indent=2) + "\n"
 
@@ -105,7 +105,7 @@ def load_state(file: Path, config: TrainConfig, env: AgentsEnv) -> TrainState:
     return jax.tree.unflatten(tree, restored)
 
 
-def _arrays(file: Path) -> list[Any]:
+def _arrays(file: Path) -> list[Array]:
     try:
         with file.open("rb") as stream, np.load(stream, allow_pickle=False) as data:  # numpy leaves a broken one open
             return [data[name] for name in sorted(data.files)]
@@ -115,7 +115,7 @@ def _arrays(file: Path) -> list[Any]:
         raise UserError(f"{file}: is no whole checkpoint ({error}); {mend}.") from None
 
 
-def read_json(file: Path) -> dict[str, Any]:
+def read_json(file: Path) -> Figures:
     """Content of a file of a run folder; raises `UserError` where it can't be read, or is no table."""
     try:
         content = json.loads(file.read_text())
@@ -126,7 +126,7 @@ def read_json(file: Path) -> dict[str, Any]:
     return content
 
 
-def read_about(file: Path) -> dict[str, Any]:
+def read_about(file: Path) -> Figures:
     """Content of `run.json`; raises `UserError` where a key is missing or of another type."""
     about = read_json(file)
     for key, kind in (("seed", int), ("commit", str), ("versions", dict)):
@@ -155,5 +155,5 @@ def load_checkpoints(folders: Sequence[Path], config: TrainConfig, env: AgentsEn
     return [states[max(common)] for states in found]
 
 
-def _is_key(leaf: Any) -> bool:
+def _is_key(leaf: Array) -> bool:
     return jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key)

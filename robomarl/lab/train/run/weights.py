@@ -1,7 +1,6 @@
 """Learned arrays by name, and a fresh state that goes on from these."""
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +10,7 @@ from robomarl.core.config import UserError
 from robomarl.lab.train.polyak import deployed
 from robomarl.lab.train.self_play.league import as_team, copies
 from robomarl.lab.train.state import TrainState
+from robomarl.lab.trees import Tree
 
 
 def weights_of(state: TrainState) -> dict[str, np.ndarray]:
@@ -76,7 +76,7 @@ def with_pool(state: TrainState) -> TrainState:
     return state._replace(league=state.league._replace(pool=pool))
 
 
-def _learned(state: TrainState) -> dict[str, Any]:
+def _learned(state: TrainState) -> dict[str, Tree]:
     names = ("obs_stats", "obs_range", "critic_stats", "value_stats")
     params = {**state.params, "actor": deployed(state)}
     return {"params": params, **{name: getattr(state, name) for name in names}}

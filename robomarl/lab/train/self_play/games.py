@@ -6,8 +6,6 @@ each state, and the actor is fitted to these actions (Ross, Gordon and Bagnell, 
 the critic learns already; then PPO goes on.
 """
 
-from typing import Any
-
 import jax
 import jax.numpy as jnp
 from brax.envs.base import State
@@ -32,6 +30,7 @@ from robomarl.lab.train.rollout import forget, noise_floor, restart
 from robomarl.lab.train.self_play import league as leagues
 from robomarl.lab.train.self_play.league import ActorSnapshot, League, Memory, Opponents, as_team
 from robomarl.lab.train.state import Metrics, Rollout, TrainState, Update
+from robomarl.lab.trees import Tree
 
 TAUGHT_LAST = 0.1
 """Last learning rate of the lessons over the first."""
@@ -132,7 +131,7 @@ def collect_games(
     floor, count, taught = noise_floor(config, state.steps), env.scenario.count, is_taught(config, state.steps)
     teams = opponents.teams(state.league, as_team(state.params["actor"], state.obs_stats))
 
-    def label(memory: Memory, game: Any, obs: jax.Array) -> tuple[Memory, jax.Array]:
+    def label(memory: Memory, game: Tree, obs: jax.Array) -> tuple[Memory, jax.Array]:
         blank = jnp.zeros((config.num_envs, count, env.action_size))
         if not config.self_play.teacher:
             return memory, blank

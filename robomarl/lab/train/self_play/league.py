@@ -10,7 +10,7 @@ snapshots kept.
 """
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -21,11 +21,11 @@ from robomarl.core.config import UserError
 from robomarl.core.view import LocalView
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.sides import team_view
-from robomarl.lab.simulation import Games, simulation_of
+from robomarl.lab.simulation import Games, ScriptedPlayers, simulation_of
 from robomarl.lab.train.config import SelfPlayConfig, TrainConfig
 from robomarl.lab.train.distribution import squash
 from robomarl.lab.train.networks import Carry, Networks
-from robomarl.lab.train.trees import Params
+from robomarl.lab.trees import Params, Tree
 
 START_ELO = 1000.0
 ELO_GAIN = 2.0
@@ -54,9 +54,9 @@ def copies(team: ActorSnapshot, count: int) -> ActorSnapshot:
 class Memory(NamedTuple):
     """Memory of all players but the learner."""
 
-    belief: Any
+    belief: Tree
     """[B, N] memory of scripts on the opposing side."""
-    taught: Any
+    taught: Tree
     """[B, N, ...] of the teacher, a script's or a network's."""
     carry: Carry
     """[B, N, ...] memory of networks on the opposing side."""
@@ -138,7 +138,7 @@ class Opponents:
         self._size = config.num_envs // num_parts(self._play)
         games = games_of(env)
         self._scripts = [games.player(env.scenario, name) for name in self._play.scripts]
-        self._teacher: Any = teacher
+        self._teacher: ActorSnapshot | ScriptedPlayers | None = teacher
         if self._play.teacher in games.scripts:
             self._teacher = games.player(env.scenario, self._play.teacher)
 

@@ -12,7 +12,6 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -21,8 +20,10 @@ from brax.envs.base import State, Wrapper
 from robomarl.core.bundle.contract import LEFT, PENDING
 from robomarl.core.config import Count
 from robomarl.core.spec import ActionSpec
+from robomarl.core.types import Array
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.scenario import Scenario
+from robomarl.lab.trees import Tree
 
 Carry = tuple[jax.Array, ...]
 PolicyFn = Callable[[Carry, jax.Array], tuple[Carry, jax.Array]]
@@ -44,12 +45,12 @@ class SequenceConfig:
         """Actions that the network says."""
         return 1 if self.held else self.actions
 
-    def played(self, decision: Any) -> Any:
+    def played(self, decision: Array) -> Array:
         """[..., outputs A] -> [..., H, A]: the actions of a decision, in their order."""
         rows = decision.reshape(*decision.shape[:-1], self.outputs, -1)
         return jnp.broadcast_to(rows, (*rows.shape[:-2], self.actions, rows.shape[-1]))
 
-    def said(self, actions: Any) -> Any:
+    def said(self, actions: Array) -> Array:
         """[..., H, A] -> [..., outputs A]: the decision nearest to actions that were wanted, in the squared error."""
         rows = actions.mean(-2, keepdims=True) if self.held else actions
         return rows.reshape(*rows.shape[:-2], -1)
@@ -83,10 +84,10 @@ def playing(config: SequenceConfig, decide: PolicyFn) -> PolicyFn:
         pending, left, *own = carry
         after, decision = decide(tuple(own), obs)
         rows = config.played(decision)
-        none_left: Any = left < 0.5
+        none_left: Array = left < 0.5
         moved = jnp.concatenate([pending[..., 1:, :], jnp.zeros_like(pending[..., :1, :])], -2)
-        action: Any = jnp.where(none_left, rows[..., 0, :], pending[..., 0, :])
-        kept: Any = (
+        action: Array = jnp.where(none_left, rows[..., 0, :], pending[..., 0, :])
+        kept: tuple[Array, ...] = (
             jnp.where(none_left[..., None], rows[..., 1:, :], moved),
             jnp.where(none_left, float(config.actions - 1), left - 1),
             *(_pick(none_left, new, old) for new, old in zip(after, own, strict=True)),
@@ -137,7 +138,7 @@ class SequenceEnv(Wrapper):
         """Reset the wrapped environment."""
         return self.env.reset(rng, *scenario)
 
-    def advance(self, world: Any, decision: jax.Array, draws: jax.Array) -> Any:
+    def advance(self, world: Tree, decision: jax.Array, draws: jax.Array) -> Tree:
         """Return the world one decision later; the draws [N, `num_draws`] are used for each action."""
         step = partial(self.env.advance, draws=draws)
         rows = jnp.moveaxis(self._config.played(decision), -2, 0)

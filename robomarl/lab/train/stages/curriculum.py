@@ -9,16 +9,18 @@ can't be part of a curriculum.
 import copy
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, get_type_hints
+from typing import get_type_hints
 
 import jax
 import jax.numpy as jnp
 from brax.envs.base import State
 
-from robomarl.core.config import UserError, convert
+from robomarl.core.config import IsDataclass, UserError, convert
+from robomarl.core.types import Array
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.train.config import Lesson, TrainConfig
+from robomarl.lab.train.state import TrainState
 
 
 def reset_at(config: TrainConfig, env: AgentsEnv, level: jax.Array) -> Callable[[jax.Array], State]:
@@ -36,14 +38,14 @@ def reset_at(config: TrainConfig, env: AgentsEnv, level: jax.Array) -> Callable[
     return lambda key: env.reset(key, scenario)  # type: ignore[call-arg]  # games have no curriculum
 
 
-def value_at(lesson: Lesson, level: jax.Array) -> Any:
+def value_at(lesson: Lesson, level: jax.Array) -> Array:
     """The parameter's value, a number or [low, high], at a level from 0 to 1."""
     if isinstance(lesson.begin, tuple) and isinstance(lesson.end, tuple):
         return tuple(a + level * (b - a) for a, b in zip(lesson.begin, lesson.end, strict=True))
     return lesson.begin + level * (lesson.end - lesson.begin)  # type: ignore[operator]
 
 
-def with_values(scenario: Scenario, values: dict[str, Any]) -> Scenario:
+def with_values(scenario: Scenario, values: dict[str, object]) -> Scenario:
     """A scenario with other numbers at dotted names. They may be traced, so that its checks are not run again."""
     changed = copy.copy(scenario)
     for name, value in values.items():
@@ -54,7 +56,7 @@ def with_values(scenario: Scenario, values: dict[str, Any]) -> Scenario:
     return changed
 
 
-def next_level(config: TrainConfig, state: Any, metrics: dict[str, jax.Array]) -> jax.Array:
+def next_level(config: TrainConfig, state: TrainState, metrics: dict[str, jax.Array]) -> jax.Array:
     """[lessons] levels after an update: by the share of the steps, or one step up where its episodes did well."""
     levels = []
     for i, lesson in enumerate(config.curriculum):
@@ -95,7 +97,7 @@ def check_curriculum(config: TrainConfig, env: AgentsEnv) -> None:
             ) from None
 
 
-def _check_values(lesson: Lesson, section: Any, key: str) -> None:
+def _check_values(lesson: Lesson, section: IsDataclass, key: str) -> None:
     """Check both ends of the lesson by the rules of a scenario file; all values between then satisfy these rules
     too.
     """

@@ -13,7 +13,6 @@ recipe = "soccer_3v3"            # the stages of another recipe follow; the firs
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from robomarl.core.config import Count, UsageError
 from robomarl.lab.train.config import TrainConfig
@@ -67,7 +66,7 @@ class StagedTraining:
     seed: int = 0
     seeds: int = 1
     bundle: BundlePlan | None = None
-    scenarios: dict[str, dict[str, Any]] = field(default_factory=dict)
+    scenarios: dict[str, dict[str, object]] = field(default_factory=dict)
     """Content of the scenario of every stage, by its name in the recipe."""
 
     def stage(self, name: str) -> Stage:

@@ -3,16 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
 
 from robomarl.core.bundle.bundle import is_bundle
 from robomarl.core.config import UserError, build
+from robomarl.core.config.parsed import JsonObject, is_table
 from robomarl.core.tables import merged
 from robomarl.lab.evaluate.resolve import is_run
 from robomarl.lab.train.config import TrainConfig, load_recipe, read_recipe, training_keys
 from robomarl.lab.train.stages.plan import BUNDLE, PREVIOUS, BundlePlan, Stage, StagedTraining, StageTable, listed
 
-Keys = dict[str, Any]
+Keys = JsonObject
+"""Keys of a recipe, or of one of its stages."""
 
 
 def load_plan(name: str, scenario: str = "") -> StagedTraining | None:
@@ -32,7 +33,7 @@ def load_plan(name: str, scenario: str = "") -> StagedTraining | None:
         raise UserError(f"{file}: [bundle] is made of stages, and there is none; add a [[stage]].")
     if not tables:
         return None
-    keys = training_keys(data) | {"scenario": scenario or config.scenario}
+    keys = {**training_keys(data), "scenario": scenario or config.scenario}
     stages = read_stages(RecipeFile(file, keys, tables), ())
     return StagedTraining(stages, seed, bundle=bundle_of(data, file, stages))
 
@@ -74,16 +75,17 @@ def read_stages(recipe: RecipeFile, before: Sequence[Stage]) -> tuple[Stage, ...
 
 def config_of(said: StageTable, keys: Keys, file: str) -> TrainConfig:
     """The recipe of one stage; it stops after its steps where its schedules end later."""
-    config = build(TrainConfig, keys | {"stop_after": said.steps}, file, f"stage {said.name}")
+    config = build(TrainConfig, {**keys, "stop_after": said.steps}, file, f"stage {said.name}")
     return replace(config, stop_after=None) if said.steps == config.total_steps else config
 
 
 def tables_of(data: Keys, file: str) -> list[Keys]:
     """The `[[stage]]` tables of a recipe's keys; raises `UserError` where they are no tables."""
     found = data.get("stage", [])
-    if not isinstance(found, list) or not all(isinstance(table, dict) for table in found):
+    tables = [table for table in found if is_table(table)] if isinstance(found, list) else []
+    if not isinstance(found, list) or len(tables) < len(found):
         raise UserError(f"{file}: stage must be tables of keys; write each below a line [[stage]].")
-    return found
+    return [*tables]
 
 
 def taken_recipe(recipe: RecipeFile, table: Keys, place: int) -> RecipeFile:

@@ -10,10 +10,9 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from robomarl.core.config import build, to_dict
-from robomarl.lab.sim.scenario import build_scenario, load_scenario
+from robomarl.lab.sim.scenario import Scenario, build_scenario, load_scenario
 from robomarl.lab.train.initial.average_runs import averaged
 from robomarl.lab.train.run.mixture import with_experts
 from robomarl.lab.train.run.options import Rows, RunOptions
@@ -103,7 +102,7 @@ def train_stages(plan: StagedTraining, options: RunOptions) -> Iterator[StageEnd
             return
 
 
-def scenario_of(plan: StagedTraining, stage: Stage, file: str = FILE) -> Any:
+def scenario_of(plan: StagedTraining, stage: Stage, file: str = FILE) -> Scenario:
     """Return the scenario of a stage, as stored in the folder of all stages; before it is stored, from its
     present file.
 
