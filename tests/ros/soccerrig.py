@@ -15,7 +15,7 @@ from robomarl.domains.soccer.ros.playing import Sighting, Thing, kind_of
 from robomarl.domains.soccer.ros.topics import KICKER, SIGHTING
 from robomarl.ros import convert
 from robomarl.ros.fieldtask import Seat, field_task
-from robomarl.ros.io import away_frame as half_turn
+from robomarl.ros.io import away_frame
 from robomarl.ros.io.messages import Broadcast, Estimate
 from robomarl.ros.robot.inbox import Inbox, InboxLimits, Now
 
@@ -60,9 +60,9 @@ class Senses:
     def _own(self, inbox: Inbox, index: int, game: SoccerWorld, now: Now) -> None:
         name, away = self.names[index], self.tasks[index].away
         on_map = estimate_of(game.pose, index)
-        sent = convert.odometry_from(half_turn.turned(on_map) if away else on_map, now.stamp_s, name)
+        sent = convert.odometry_from(away_frame.turned(on_map) if away else on_map, now.stamp_s, name)
         read, stamp_s = convert.odometry_to(sent)
-        inbox.put_own(half_turn.turned(read) if away else read, stamp_s, now.steady_s)
+        inbox.put_own(away_frame.turned(read) if away else read, stamp_s, now.steady_s)
         taken_s, there = self._poses[0]
         picture = messages.sighting_from(Sighting(taken_s, things_of(game, there, index)), name)
         inbox.put_sensed(SIGHTING.name, *messages.sighting_to(picture), now.steady_s)
@@ -73,7 +73,7 @@ class Senses:
         task = self.tasks[index]
         told = task.told(view.sensed, 0.0)
         said = Broadcast(np.asarray(view.own.pos_m), np.asarray(view.own.vel_m_s), NOWHERE, told)
-        said = half_turn.turned_broadcast(said) if task.away else said
+        said = away_frame.turned_broadcast(said) if task.away else said
         return convert.broadcast_from(said, stamp_s, self.names[index], (0.1, 0.2))
 
     def _deliver(self, index: int, message: Any, stamp_s: float, now: Now) -> None:
@@ -82,7 +82,7 @@ class Senses:
         for name, inbox, task in zip(self.names, self.inboxes, self.tasks, strict=True):
             if self.names[index] in inbox.mates:
                 assert name != self.names[index]
-                heard = half_turn.turned_broadcast(said) if task.away else said
+                heard = away_frame.turned_broadcast(said) if task.away else said
                 inbox.put_mate(self.names[index], heard, read_s, now.steady_s)
 
 

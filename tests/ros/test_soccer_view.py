@@ -21,8 +21,7 @@ from robomarl.domains.soccer.ros import messages
 from robomarl.domains.soccer.ros.playing import Playing, Sighting, Thing, check_roles
 from robomarl.lab.sim.scenario import load_scenario
 from robomarl.ros import convert
-from robomarl.ros.io import away_frame as half_turn
-from robomarl.ros.io import fast_messages
+from robomarl.ros.io import away_frame, fast_messages
 from robomarl.ros.io.messages import Broadcast, Detections, Estimate, PoseHistory, TeamSnapshot
 from tests.ros.soccerrig import Senses
 
@@ -96,11 +95,13 @@ def test_a_command_crosses_as_a_velocity_and_comes_back_as_the_same_acceleration
 
 def test_the_second_teams_field_is_the_map_turned_by_half_a_turn():
     there = Estimate(np.array([1.0, 2.0, 0.0]), quat_from_yaw(np.float64(0.5)), np.array([0.3, -0.4, 0.0]), np.ones(3))
-    seen = half_turn.turned(there)
+    seen = away_frame.turned(there)
     np.testing.assert_allclose(seen.pos_m, [-1.0, -2.0, 0.0])
     np.testing.assert_allclose(seen.vel_m_s, [-0.3, 0.4, 0.0])
     assert abs(yaw_of(seen.quat_wxyz) - (0.5 - np.pi)) < 1e-12
-    for once, twice in zip(there[:1] + there[2:], half_turn.turned(seen)[:1] + half_turn.turned(seen)[2:], strict=True):
+    for once, twice in zip(
+        there[:1] + there[2:], away_frame.turned(seen)[:1] + away_frame.turned(seen)[2:], strict=True
+    ):
         np.testing.assert_allclose(once, twice)
 
 

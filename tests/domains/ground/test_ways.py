@@ -1,4 +1,4 @@
-"""Shortest ways around what stands on the floor, and the law that drives them."""
+"""Shortest paths around what stands on the floor, and the law that drives them."""
 
 import dataclasses
 
@@ -7,7 +7,7 @@ import numpy as np
 import onnxruntime
 import pytest
 
-from robomarl.domains.ground.lab.controllers.shortest_paths import CORNER_M, Ways
+from robomarl.domains.ground.lab.controllers.shortest_paths import CORNER_M, ShortestPaths
 from robomarl.domains.ground.lab.controllers.straight import AroundLaw
 from robomarl.lab.export.graph import to_onnx
 from robomarl.lab.sim.scenario import load_scenario
@@ -32,7 +32,7 @@ def pairs(count: int) -> tuple[np.ndarray, np.ndarray]:
 def test_who_sees_its_goal_goes_straight_and_who_was_pushed_aside_to_the_lane(crossing):
     out = crossing.vehicle_config.safety.clearance_m + CORNER_M
     place, goal = np.array([(1.45, 0.1), (1.3, 0.7)], np.float32), np.array([(-1.45, -0.1)] * 2, np.float32)
-    free, beside = Ways(crossing).offset(place, goal)
+    free, beside = ShortestPaths(crossing).offset(place, goal)
     np.testing.assert_allclose(free, (-2.9, -0.2), atol=1e-5)
     corner = np.array((OUTER_M + out, BLOCK_M - out), np.float32)
     length = np.linalg.norm(corner - place[1]) + np.linalg.norm(goal[1] - corner)
@@ -40,13 +40,13 @@ def test_who_sees_its_goal_goes_straight_and_who_was_pushed_aside_to_the_lane(cr
 
 
 def test_ways_are_as_long_there_as_back_and_lead_past_all_blocks(crossing):
-    ways, (place, goal) = Ways(crossing), pairs(200)
-    first, back = (np.linalg.norm(ways.offset(*ends), axis=-1) for ends in ((place, goal), (goal, place)))
+    paths, (place, goal) = ShortestPaths(crossing), pairs(200)
+    first, back = (np.linalg.norm(paths.offset(*ends), axis=-1) for ends in ((place, goal), (goal, place)))
     np.testing.assert_allclose(first, back, atol=1e-4)
     assert (first >= np.linalg.norm(goal - place, axis=-1) - 1e-5).all() and first.max() < 6
     gone, step = np.zeros(200), 0.02
     for _ in range(300):
-        way = ways.offset(place, goal)
+        way = paths.offset(place, goal)
         left = np.linalg.norm(way, axis=-1, keepdims=True)
         move = way * np.minimum(1, step / np.maximum(left, 1e-6))
         place, gone = place + move, gone + np.linalg.norm(move, axis=-1)
@@ -103,5 +103,5 @@ def test_who_is_at_its_goal_makes_room_and_who_is_on_its_way_does_not(crossing):
 
 def test_a_leg_ends_in_a_root_so_that_xla_works_it_out_once(crossing):
     """Where it ended in a choice, it was worked out for each of the 16 corners that it is a part of the way from."""
-    program = jax.make_jaxpr(Ways(crossing)._legs)(np.zeros((16, 2), np.float32), np.ones((1, 2), np.float32))
+    program = jax.make_jaxpr(ShortestPaths(crossing)._legs)(np.zeros((16, 2), np.float32), np.ones((1, 2), np.float32))
     assert program.eqns[-1].primitive.name == "sqrt"

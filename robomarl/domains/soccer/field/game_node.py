@@ -18,7 +18,7 @@ from robomarl.domains.soccer.ros.referee_messages import match_to
 from robomarl.domains.soccer.ros.topics import BALL, CMD_VEL, KICK, KICKER, MATCH, REFEREE, SIGHTING
 from robomarl.field.simulated.team_sim_node import TeamSimNode
 from robomarl.ros import topics
-from robomarl.ros.io import away_frame as half_turn
+from robomarl.ros.io import away_frame
 from robomarl.ros.io.messages import Estimate, Message
 from robomarl.ros.io.node_base import Mailbox, publisher, run_node
 
@@ -97,7 +97,7 @@ class GameNode(TeamSimNode[SoccerScenario]):
         game.told(stamp_s)
         rows = zip(game.sightings(stamp_s), game.charged_s(stamp_s), game.estimates(), strict=True)
         for index, (sighting, charged_s, estimate) in enumerate(rows):
-            name, on_map = self._names[index], estimate if index < count else half_turn.turned(estimate)
+            name, on_map = self._names[index], estimate if index < count else away_frame.turned(estimate)
             made = messages.sighting_from(sighting, name), messages.kicker_from(charged_s, stamp_s)
             for topic, message in zip(PER_ROBOT, (*made, self._write[index](on_map, stamp_s)), strict=True):
                 self._sent[topic][index].publish(message)

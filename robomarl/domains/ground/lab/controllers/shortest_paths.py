@@ -1,4 +1,4 @@
-"""`Ways`: the shortest path around obstacles on the floor, by their corners. Array-generic.
+"""`ShortestPaths`: the shortest path around obstacles on the floor, by their corners. Array-generic.
 
 A visibility graph (Lozano-Pérez and Wesley, 1979): the shortest path bends at corners only. The
 paths between corners are computed once; a robot determines which corners it sees, and which the
@@ -19,7 +19,7 @@ FAR = 1e3
 """Length [m] assigned to a segment that an obstacle blocks."""
 
 
-class Ways:
+class ShortestPaths:
     """Shortest paths of one scenario. Obstacles other than boxes along the axes count as the boxes that enclose
     them.
     """

@@ -10,7 +10,7 @@ from robomarl.core.spec import ObservationField, ObservationSpec
 from robomarl.core.types import Array
 from robomarl.domains.ground.core.features import within
 from robomarl.domains.ground.lab.controllers.room import backed_off
-from robomarl.domains.ground.lab.controllers.shortest_paths import Ways
+from robomarl.domains.ground.lab.controllers.shortest_paths import ShortestPaths
 from robomarl.domains.ground.lab.controllers.waypoint import Driving, acceleration, approach
 from robomarl.domains.ground.lab.scenario import GroundScenario
 
@@ -64,11 +64,11 @@ class AroundLaw(StraightLaw):
     def __init__(self, scenario: GroundScenario) -> None:
         """Take the floor, too."""
         super().__init__(scenario)
-        self._ways = Ways(scenario)
+        self._paths = ShortestPaths(scenario)
 
     def _offset(self, obs: Array) -> Array:
         goal, place = obs[..., :2], obs[..., 2:4]
         rows = self.observation.neighbours.count, len(FEATURES["mates_in_plane"].parts)
         mates = obs[..., 4 : self._moves_at].reshape(*obs.shape[:-1], *rows)
         room = backed_off(goal - place, mates[..., :2], mates[..., -1] > 0, ROOM_M)
-        return within(within(self._ways.offset(place, goal)) + within(room, AWAY_M))
+        return within(within(self._paths.offset(place, goal)) + within(room, AWAY_M))
