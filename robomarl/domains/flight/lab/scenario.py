@@ -2,25 +2,21 @@
 one object holds every physical number.
 """
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from robomarl.core.config import NonNegative, Positive, UserError
+from robomarl.core.config import NonNegative, Positive
 from robomarl.core.filter.model.bodies import Obstacle
 from robomarl.core.hardware.field import DeploymentConfig
 from robomarl.core.hardware.vehicle import Vector3, Vehicle, load_vehicle
 from robomarl.core.types import GRAVITY_M_S2
 from robomarl.domains.flight.core.control.command_kinds import CommandConfig
-from robomarl.domains.flight.core.payload.scenario import CableConfig, LoadConfig, check_load
-from robomarl.domains.flight.core.payload.statics import widest_load_m
-from robomarl.domains.flight.lab.places import Box, GoalConfig, StartConfig, check_places, check_room, used_boxes
+from robomarl.domains.flight.core.payload.scenario import CableConfig, LoadConfig
+from robomarl.domains.flight.lab.places import Box, GoalConfig, StartConfig, check_places, used_boxes
 from robomarl.domains.flight.lab.randomize import LOAD_NAMES, RandomizeConfig
 from robomarl.domains.flight.lab.residual import ResidualConfig
-from robomarl.domains.flight.lab.safety.goal_check import check_goals
-from robomarl.lab.sim.radio import check_radio
 from robomarl.lab.sim.scenario import Scenario
 
 
@@ -183,30 +179,3 @@ class FlightScenario(Scenario):
             spans = {"load.start": self.load.start, "load.goal": self.load.goal}
             return {section: (span.low_m, span.high_m) for section, span in spans.items()}
         return used_boxes(self.start, self.goal, self.ring_radius_m)
-
-
-def check_scenario(scenario: FlightScenario, file: str) -> None:
-    """Check the scenario against its vehicle, and its sections against each other.
-
-    Raises:
-        UserError: no such vehicle, one that cannot carry the load, or one without drag beside a
-            residual; a robot or load starts or is sent outside of the arena; robots cannot rest at
-            their goals; or they can get out of each other's range.
-    """
-    vehicle, room = load_vehicle(scenario.vehicle), (scenario.arena.low_m, scenario.arena.high_m)
-    if scenario.residual and not vehicle.body.drag_per_s > 0:
-        raise UserError(f"{file}: [residual] pushes as a wind does, and vehicle = {scenario.vehicle!r} has no drag.")
-    check_room(scenario.used_m, room, file)
-    if scenario.load is None or scenario.cables is None:
-        if scenario.count > 1:
-            check_radio(scenario.radio.range_m, math.dist(*room), "in [arena]", file)
-        check_goals(scenario, vehicle, file)
-        return
-    if vehicle.carrier is None:
-        raise UserError(f"{file}: vehicle = {scenario.vehicle!r} has no section carrier; name one that carries loads.")
-    try:
-        check_load(scenario.load, scenario.cables, vehicle, scenario.count, scenario.physics_dt_s)
-    except ValueError as error:
-        raise UserError(f"{file}: {error}") from None
-    widest = widest_load_m(scenario.load, scenario.cables)
-    check_radio(scenario.radio.range_m, widest, "under [load], on taut [cables],", file)

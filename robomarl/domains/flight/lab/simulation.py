@@ -15,7 +15,8 @@ from robomarl.domains.flight.lab.env import TeamEnv
 from robomarl.domains.flight.lab.goto import GotoPolicy
 from robomarl.domains.flight.lab.render.staging import STAGING
 from robomarl.domains.flight.lab.safety.filter_params import flyer_params
-from robomarl.domains.flight.lab.scenario import FlightScenario, check_scenario
+from robomarl.domains.flight.lab.safety.scenario_check import check_scenario
+from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.tasks.registry import task_of
 from robomarl.domains.flight.lab.world import FlightWorld
 from robomarl.lab.evaluate.evaluation import EvalRow, FlownPolicy
