@@ -99,7 +99,8 @@ def test_the_second_teams_field_is_the_map_turned_by_half_a_turn():
     np.testing.assert_allclose(seen.pos_m, [-1.0, -2.0, 0.0])
     np.testing.assert_allclose(seen.vel_m_s, [-0.3, 0.4, 0.0])
     assert abs(yaw_of(seen.quat_wxyz) - (0.5 - np.pi)) < 1e-12
-    for once, twice in zip(
+    again = away_frame.turned(seen)
+    for once, twice in zip(there[:1] + there[2:], again[:1] + again[2:], strict=True):
         there[:1] + there[2:], away_frame.turned(seen)[:1] + away_frame.turned(seen)[2:], strict=True
     ):
         np.testing.assert_allclose(once, twice)
