@@ -101,8 +101,6 @@ def test_the_second_teams_field_is_the_map_turned_by_half_a_turn():
     assert abs(yaw_of(seen.quat_wxyz) - (0.5 - np.pi)) < 1e-12
     again = away_frame.turned(seen)
     for once, twice in zip(there[:1] + there[2:], again[:1] + again[2:], strict=True):
-        there[:1] + there[2:], away_frame.turned(seen)[:1] + away_frame.turned(seen)[2:], strict=True
-    ):
         np.testing.assert_allclose(once, twice)
 
 
