@@ -45,10 +45,9 @@ asks for a newer robomarl. The number rises when a key is renamed, removed or re
 
 | file | version | what is new in it |
 | --- | --- | --- |
-| vehicle | 2 | Each figure of `safety` has a source of its own. In version 1 `sources: safety` spoke for all of them. |
-| scenario | 2 | `radio.range_m` has to span the room that robots may part in. A file of version 1 where it does not is
-refused: nobody can guess how far a radio reaches. | | recipe | 2 | `value_horizon_s` and `credit_s`, in seconds, take
-the place of `discount` and `gae_lambda`. |
+| vehicle | 2 | Each figure of `safety` has a source of its own. In version 1 `sources: safety` was for all of them. |
+| scenario | 2 | `radio.range_m` has to span the room. A file of version 1 with a shorter range is refused. |
+| recipe | 2 | `value_horizon_s` and `credit_s`, in seconds, take the place of `discount` and `gae_lambda`. |
 
 `python docs/configuration.py` writes this page from the dataclasses that read the files.
 """
