@@ -13,7 +13,7 @@ import pytest
 
 from robomarl.core.paths import share_dir
 from robomarl.front import cli
-from robomarl.front.cli.prove_worst import holds
+from robomarl.lab.prove.worst.worst import holds
 
 SHORT = ["--agent-steps", "4000", "--seconds", "5", "--workers", "1"]
 

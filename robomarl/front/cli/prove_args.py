@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
-from robomarl.core.config import Count, Fraction, Natural, Positive, Range, Seed, UserError
+from robomarl.core.config import Count, Fraction, Natural, Positive, Range, Seed
 from robomarl.front.cli.ends import OutFolder
 
 if TYPE_CHECKING:
     from robomarl.core.hardware.vehicle import AnyVehicle
-    from robomarl.lab.sim.scenario import Scenario
 
 
 @dataclass(frozen=True)
@@ -69,28 +68,13 @@ def setting_of(args: Args) -> "tuple[AnyVehicle, int, float]":
     """The vehicle, robots in a team and the period [s] that the options ask for."""
     from robomarl.core.hardware.vehicle import load_any_vehicle
     from robomarl.core.paths import vehicles_dir
+    from robomarl.lab.evaluate.sealed_scenario import scenario_named
 
     if args.target.endswith((".yaml", ".yml")) or (vehicles_dir() / f"{args.target}.yaml").is_file():
         vehicle, count, period_s = load_any_vehicle(args.target), 8, 0.02
     else:
-        scenario = scenario_of(args.target)
+        scenario = scenario_named(args.target)
         vehicle, count, period_s = scenario.vehicle_config, scenario.count, scenario.period_s
     if args.delay_s is not None:
         vehicle = dataclasses.replace(vehicle, safety=dataclasses.replace(vehicle.safety, delay_s=args.delay_s))
     return vehicle, args.count or count, 1 / args.rate_hz if args.rate_hz else period_s
-
-
-def scenario_of(target: str) -> "Scenario":
-    """The scenario of that name, or the one that the bundle of that name was trained for."""
-    from robomarl.core.bundle.bundle import load_bundle
-    from robomarl.lab.evaluate.sealed_scenario import opened_from_bundle
-    from robomarl.lab.sim.scenario import load_scenario
-
-    try:
-        return load_scenario(target)
-    except UserError as unknown:
-        try:
-            bundle = load_bundle(target)
-        except UserError:
-            raise unknown from None
-        return opened_from_bundle(bundle)

@@ -1,7 +1,7 @@
 """`robomarl prove --worst`: directed errors and a search, until something touches."""
 
 from robomarl.core.types import Figures
-from robomarl.front.cli.prove_args import Args, scenario_of, setting_of
+from robomarl.front.cli.prove_args import Args, setting_of
 
 EPISODES, EPISODES_IN_MUJOCO = 20_000, 24
 SHOWN = ("scale", "episodes", "team_episodes", "contacts", "below", "min_distance_m", "min_scaled_m", "outside_m")
@@ -9,22 +9,13 @@ SHOWN = ("scale", "episodes", "team_episodes", "contacts", "below", "min_distanc
 
 def run_worst(args: Args) -> Figures:
     """Attack, print, and return the figures; `passed` says that the robots kept within their declaration."""
+    from robomarl.lab.prove.worst.worst import holds
+
     found = _in_mujoco(args) if args.sim == "mujoco" else _point_masses(args)
     passed = found["contact_episodes"] == 0 if args.sim == "mujoco" else holds(found)
     if not passed:
         print("  NOT PROVEN: robots touch, or leave the arena, within what is declared")
     return {"scenario": args.target, **found, "passed": passed}
-
-
-def holds(found: Figures) -> bool:
-    """Return True if no robots touch and none leaves the arena with all bounds as declared, or smaller.
-
-    Args:
-        found: figures of `hunt_down`. If only larger scales were asked for, the least scale counts.
-    """
-    least = max(1.0, min(row["scale"] for row in found["scales"]))
-    failed = (found["first_contact_at"], found["first_outside_at"])
-    return all(scale is None or scale > least for scale in failed)
 
 
 def _point_masses(args: Args) -> Figures:
@@ -71,10 +62,11 @@ def _in_mujoco(args: Args) -> Figures:
     from tqdm import tqdm
 
     from robomarl.core.domain.scenario import needed
+    from robomarl.lab.evaluate.sealed_scenario import scenario_named
     from robomarl.lab.evaluate.variations import variations
     from robomarl.lab.simulation import simulation_of
 
-    scenario, episodes = scenario_of(args.target), args.episodes or EPISODES_IN_MUJOCO
+    scenario, episodes = scenario_named(args.target), args.episodes or EPISODES_IN_MUJOCO
     attack = needed(simulation_of(scenario).attack, scenario, "attacks on mujoco", "leave out --sim")
     total = sum(1 for _ in variations(scenario)) * episodes
     with tqdm(total=total, unit=" episodes", desc="attacks on mujoco", leave=False) as bar:

@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 
 import tyro
 
-from robomarl.core.config import UserError
 from robomarl.core.types import Figures
 from robomarl.front.cli.ends import PlotFile
 
@@ -26,6 +25,7 @@ class Args:
 def run(args: Args) -> Figures:
     """Print a table of the runs; draw them if asked."""
     from robomarl.front.report.report import compare_runs_plot
+    from robomarl.front.report.runs import find_runs, summary
 
     folders = find_runs(args.folders or (Path("runs"),))
     rows = [summary(folder) for folder in folders]
@@ -39,30 +39,6 @@ def run(args: Args) -> Figures:
         compare_runs_plot(folders, args.plot, args.x)
         print(f"plot: {args.plot}")
     return {"runs": rows}
-
-
-def find_runs(places: tuple[Path, ...]) -> list[Path]:
-    """Run folders among and below the places, by name.
-
-    Raises:
-        UserError: there is none.
-    """
-    found = sorted({f.parent for place in places for f in (*place.glob("config.json"), *place.glob("**/config.json"))})
-    if not found:
-        raise UserError(f"no run folder in {', '.join(map(str, places))}; `robomarl train SCENARIO` makes one.")
-    return found
-
-
-def summary(folder: Path) -> Figures:
-    """The figures of one run that the table shows."""
-    from robomarl.front.report.runs import last, read_run
-
-    run = read_run(folder)
-    names = ("steps", "seconds", "success", "eval_success")
-    figures = {name: last(run.metrics, name) for name in names}
-    figures |= {name: figures[name] or 0.0 for name in ("steps", "seconds")}
-    about = {"seed": run.about.get("seed", ""), "commit": str(run.about.get("commit", ""))}
-    return {"run": str(folder), "scenario": run.config.get("scenario", "?"), **about, **figures}
 
 
 def _percent(value: float | None) -> str:

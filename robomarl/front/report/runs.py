@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robomarl.core.config import UserError
 from robomarl.core.log import FlightLog, load_flight
 from robomarl.core.types import Figures
 
@@ -123,3 +124,25 @@ def _number(cell: str | None) -> float:
         return float(cell) if cell else float("nan")
     except ValueError:
         return float("nan")
+
+
+def find_runs(places: tuple[Path, ...]) -> list[Path]:
+    """Run folders among and below the places, by name.
+
+    Raises:
+        UserError: there is none.
+    """
+    found = sorted({f.parent for place in places for f in (*place.glob("config.json"), *place.glob("**/config.json"))})
+    if not found:
+        raise UserError(f"no run folder in {', '.join(map(str, places))}; `robomarl train SCENARIO` makes one.")
+    return found
+
+
+def summary(folder: Path) -> Figures:
+    """The figures of one run that the table shows."""
+    run = read_run(folder)
+    names = ("steps", "seconds", "success", "eval_success")
+    figures = {name: last(run.metrics, name) for name in names}
+    figures |= {name: figures[name] or 0.0 for name in ("steps", "seconds")}
+    about = {"seed": run.about.get("seed", ""), "commit": str(run.about.get("commit", ""))}
+    return {"run": str(folder), "scenario": run.config.get("scenario", "?"), **about, **figures}

@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 import yaml
 
-from robomarl.core.bundle.bundle import Bundle
+from robomarl.core.bundle.bundle import Bundle, load_bundle
 from robomarl.core.config import UserError, to_dict
 from robomarl.core.config.parsed import JsonObject
 from robomarl.core.paths import cache_dir
 from robomarl.core.tables import merged
-from robomarl.lab.sim.scenario import Scenario, build_scenario
+from robomarl.lab.sim.scenario import Scenario, build_scenario, load_scenario
 
 VEHICLE = "vehicle"
 """Key of a scenario that names the vehicle file, which a bundle stores in its contract."""
@@ -107,3 +107,19 @@ def _with(content: JsonObject, key: str, value: str) -> JsonObject:
     for part in reversed(sections):
         changed = {part: changed}
     return merged(content, changed)
+
+
+def scenario_named(target: str) -> Scenario:
+    """Return the scenario of that name, or the one that the bundle of that name was trained for.
+
+    Raises:
+        UserError: neither of both exists.
+    """
+    try:
+        return load_scenario(target)
+    except UserError as unknown:
+        try:
+            bundle = load_bundle(target)
+        except UserError:
+            raise unknown from None
+        return opened_from_bundle(bundle)

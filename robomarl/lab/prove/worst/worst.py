@@ -227,3 +227,14 @@ class _Many:
 
     def __exit__(self, *_: object) -> None:
         self._pool.terminate()
+
+
+def holds(found: Figures) -> bool:
+    """Return True if no robots touch and none leaves the arena with all bounds as declared, or smaller.
+
+    Args:
+        found: figures of `hunt_down`. If only larger scales were asked for, the least scale counts.
+    """
+    least = max(1.0, min(row["scale"] for row in found["scales"]))
+    failed = (found["first_contact_at"], found["first_outside_at"])
+    return all(scale is None or scale > least for scale in failed)
