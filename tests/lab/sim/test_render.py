@@ -9,7 +9,7 @@ from PIL import Image
 
 from robomarl.core.config import UserError
 from robomarl.core.log import FlightLog
-from robomarl.domains.flight.lab.payload.controllers.law_policy import law_policy
+from robomarl.domains.flight.lab.payload.simulation import law_policy
 from robomarl.domains.flight.lab.render import MAX_BYTES, Backend, Shot, film_shots, render_frames, render_video
 from robomarl.domains.flight.lab.render.cables import COLORS, cable_rgb, drawn_m, working_n
 from robomarl.domains.flight.lab.scenario import FlightScenario

@@ -10,7 +10,7 @@ ONBOARD = Onboard(
         ),
     ),
     check_fleet=LazyImport("robomarl.domains.flight.ros.fleet_rules:check_fleet"),
-    check_order=LazyImport("robomarl.domains.flight.lab.safety.scenario_check:check_fleet_goals"),
+    check_order=LazyImport("robomarl.domains.flight.lab.safety.limits:check_fleet_goals"),
     rules=LazyImport("robomarl.core.filter.give_way:GiveWay"),
     sim_node=("sim_node", "robomarl.domains.flight.field.sim_node"),
     peers={

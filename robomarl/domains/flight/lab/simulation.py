@@ -14,8 +14,7 @@ from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.domains.flight.lab.env import TeamEnv
 from robomarl.domains.flight.lab.goto import GotoPolicy
 from robomarl.domains.flight.lab.render.staging import STAGING
-from robomarl.domains.flight.lab.safety.filter_params import flyer_params
-from robomarl.domains.flight.lab.safety.scenario_check import check_scenario
+from robomarl.domains.flight.lab.safety.limits import check_scenario, flyer_params
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.tasks.registry import task_of
 from robomarl.domains.flight.lab.world import FlightWorld

@@ -54,7 +54,7 @@ def plant(scenario: SoccerScenario, flights: int, seed: int, threads: int) -> Pl
 
 def row(name: str, options: RowOptions, is_first: bool) -> EvalRow:
     """Return the result of `robomarl eval` for one team."""
-    from robomarl.domains.soccer.lab.evaluation.rows import play_row
+    from robomarl.domains.soccer.lab.evaluation.evaluate import play_row
 
     return play_row(name, options, is_first)
 

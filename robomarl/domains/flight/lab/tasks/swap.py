@@ -11,7 +11,6 @@ from robomarl.core.types import Array
 from robomarl.core.vectors import up_axis
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.tasks.base import Task, Terms
-from robomarl.domains.flight.lab.tasks.rewards import tolerance
 from robomarl.domains.flight.lab.tasks.unseen import unseen
 from robomarl.domains.flight.lab.world import FlightWorld, positions, velocities
 from robomarl.lab.sim.message import mates_of
@@ -56,6 +55,16 @@ def action(scenario: FlightScenario) -> ActionSpec:
     ]
     yaw_rate = ActionField("yaw_rate", "rad/s", "world", -limits.yaw_rate_rad_s, limits.yaw_rate_rad_s)
     return ActionSpec((*accel, yaw_rate))
+
+
+def tolerance(value: Array, within: float, margin: float) -> Array:
+    """1 where |value| is at most `within`, falling to 0.1 at `within + margin` along a Gaussian.
+
+    The shape of dm_control's `rewards.tolerance` (Tassa et al., 2018).
+    """
+    xp = namespace(value)
+    beyond = xp.maximum(xp.abs(value) - within, 0.0) / margin
+    return xp.exp(-2.302585 * beyond * beyond)
 
 
 def reward_terms(scenario: FlightScenario, before: FlightWorld, after: FlightWorld, command: Array) -> Terms:

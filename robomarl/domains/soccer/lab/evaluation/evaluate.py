@@ -30,12 +30,13 @@ from robomarl.domains.soccer.lab.evaluation.picture import draw_match
 from robomarl.domains.soccer.lab.scenario import SoccerScenario, check_roles
 from robomarl.domains.soccer.lab.sections import Sees
 from robomarl.lab.evaluate.episodes import EpisodeRunner, EpisodeScore, Step, batch_size
-from robomarl.lab.evaluate.evaluation import FlownPolicy
+from robomarl.lab.evaluate.evaluation import EvalRow, FlownPolicy
 from robomarl.lab.evaluate.intervals import wilson
 from robomarl.lab.evaluate.pilots import make_pilot
 from robomarl.lab.evaluate.resolve import is_controller, resolve_policy
 from robomarl.lab.evaluate.variations import perturbed
 from robomarl.lab.sim.scenario import load_scenario
+from robomarl.lab.simulation import RowOptions
 
 SET_PIECE_S = 8.0
 """Time for a set piece, or the length of a match where that is shorter."""
@@ -103,6 +104,17 @@ def evaluate_game(name: str, scenario_name: str | None, config: GameConfig) -> F
         draw_match(first, scenario, config.video)
         print(f"match: {config.video}")
     return found
+
+
+def play_row(name: str, options: RowOptions, is_first: bool) -> EvalRow:
+    """Play the matches and set pieces of the team of that name; the first one's first match is drawn.
+
+    Raises:
+        UserError: no such team, scenario, engine or parameter.
+    """
+    video, perturb = options.video if is_first else None, tuple(options.perturb)
+    config = GameConfig(options.sim, options.episodes, options.seed, options.against, perturb, video, options.filter)
+    return EvalRow(evaluate_game(name, options.scenario, config))
 
 
 def game_of(name: str, scenario_name: str | None) -> SoccerScenario:

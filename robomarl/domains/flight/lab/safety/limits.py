@@ -1,4 +1,4 @@
-"""Check of a flying team's scenario: vehicle, sections, and that robots without a load can rest at its goals."""
+"""Limits that a scenario of a flying team has to respect, and the assumptions of its safety filter."""
 
 import dataclasses
 import math
@@ -21,6 +21,19 @@ from robomarl.lab.sim.radio import check_radio
 
 RING_SAMPLES = 72
 """Places on the ring, which is turned at random, that are looked at for obstacles."""
+
+
+def flyer_params(scenario: FlightScenario, mates: int) -> SafetyParams:
+    """Return the parameters of the filter of a robot that has to receive `mates` teammates.
+
+    Raises:
+        UserError: commands are of a kind that the filter does not know.
+    """
+    scenario.command.must_be_flown(scenario.name, "the safety filter, and so every robot,")
+    # Whoever is not heard may be anywhere: out of range, but also beside the robot with a dead radio.
+    arena = Arena(scenario.arena.low_m, scenario.arena.high_m)
+    params = from_vehicle(scenario.vehicle_config, scenario.period_s, arena, mates)
+    return dataclasses.replace(params, obstacles=scenario.arena.obstacles)
 
 
 def check_scenario(scenario: FlightScenario, file: str) -> None:
@@ -58,6 +71,23 @@ def check_fleet_goals(fleet: Fleet) -> None:
     """
     content, file = read_scenario(fleet.scenario)
     check_scenario(build(FlightScenario, {"name": Path(fleet.scenario).stem, **content}, file), file)
+
+
+def check_fleet_load(fleet: Fleet) -> None:
+    """Read the scenario of a team with a load, which checks the load, and compare the number of robots.
+
+    Raises:
+        UserError: too heavy a load, points of attachment that coincide, cables that are too short, or
+            a scenario for another number of robots.
+    """
+    from robomarl.lab.sim.scenario import load_scenario
+
+    scenario = load_scenario(fleet.scenario)
+    if scenario.count != len(fleet.robots):
+        raise UserError(
+            f"Fleet {fleet.name} has {len(fleet.robots)} robots, its scenario {fleet.scenario} is for "
+            f"{scenario.count}; name another scenario, or all robots."
+        )
 
 
 def check_goals(scenario: FlightScenario, vehicle: Vehicle, file: str) -> None:
