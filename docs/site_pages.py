@@ -25,6 +25,8 @@ INCLUDED = {
     "SECURITY.md": "security.md",
 }
 """Path on the site by path in the repository."""
+HISTORY, HISTORY_BOOST = ("log/", "changelog"), 0.2
+"""Pages of what was tried: the search puts them behind those that answer."""
 LINK = re.compile(r"(?P<image>!?)\[(?P<text>[^\]]*)\]\((?P<name>[^)#\s]*)(?P<anchor>#[^)\s]*)?\)")
 FENCE = re.compile(r"^(```.*?^```)$", re.M | re.S)
 
@@ -40,8 +42,26 @@ def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
 
 def on_page_markdown(markdown: str, page: "Page", **_: object) -> str:
     """Return the page's text with every link as it has to be on the site."""
+    if page.file.src_uri.startswith(HISTORY):
+        page.meta.setdefault("search", {"boost": HISTORY_BOOST})
     source = Path(str(page.file.abs_src_path)).resolve()
     return linked(markdown, source, page.file.src_uri)
+
+
+def on_post_build(config: "MkDocsConfig") -> None:
+    """Put `search_words.js` in front of the script of the search.
+
+    Raises:
+        FileNotFoundError: Material for MkDocs has its search in another file.
+    """
+    words = (DOCS / "assets" / "search_words.js").read_text()
+    workers = list(Path(config.site_dir).glob("assets/javascripts/workers/search.*.js"))
+    if not workers:
+        raise FileNotFoundError(
+            "the theme has no assets/javascripts/workers/search.*.js; see docs/assets/search_words.js"
+        )
+    for worker in workers:
+        worker.write_text(words + worker.read_text())
 
 
 def linked(markdown: str, source: Path, uri: str) -> str:
