@@ -4,6 +4,7 @@ import math
 
 from robomarl.core.config import UserError
 from robomarl.core.hardware.ground import GroundBodyConfig, KickerConfig, OmniRobot
+from robomarl.core.hardware.proportions import check_proportions
 from robomarl.core.hardware.sections import BodyConfig, LimitConfig, VehicleBase
 
 LEAST_KG_M3, MOST_KG_M3 = 0.5, 12000.0
@@ -14,7 +15,8 @@ def check_vehicle(vehicle: VehicleBase, body: BodyConfig | GroundBodyConfig, fil
     """Check the keys of a vehicle file against each other.
 
     Raises:
-        UserError: the body can't be, limits leave no acceleration, or two vehicles would touch at their separation.
+        UserError: the body can't be, limits leave no acceleration, two vehicles would touch at their separation, or a
+            number is out of proportion.
     """
     try:
         _check_separation(body.radius_m, vehicle.safety.separation_m)
@@ -27,6 +29,7 @@ def check_vehicle(vehicle: VehicleBase, body: BodyConfig | GroundBodyConfig, fil
             check_inertia(body.inertia_kg_m2, body.mass_kg, body.radius_m, "body.")
         if isinstance(vehicle, OmniRobot) and vehicle.kicker:
             _check_kicker(vehicle.kicker, body.radius_m)
+        check_proportions(vehicle, body)
     except ValueError as error:
         raise UserError(f"{file}: {error}") from None
 
