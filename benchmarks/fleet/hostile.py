@@ -53,8 +53,8 @@ def rows() -> list[Row]:
 
 def campaign(count: int, seed: int = 0) -> Tally:
     """Make so many mutants of `swap_4`, read them here and check them apart."""
-    from robomarl.core.bundle.isolated_check import Warden
     from robomarl.core.paths import bundles_dir
+    from robomarl.fleet.checks.isolated_check import Warden
 
     rng, tally, warden = random.Random(seed), Tally(), Warden()
     with tempfile.TemporaryDirectory() as temporary:

@@ -19,9 +19,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from robomarl import __version__
-from robomarl.core.bundle.isolated_check import prepare_verify
 from robomarl.core.config import UserError, build
 from robomarl.core.filter.kernel import usable
+from robomarl.fleet.checks.isolated_check import prepare_verify
 from robomarl.fleet.disk import written
 from robomarl.fleet.evidence.operator_proof import SignedStatement, proven_by
 from robomarl.fleet.health.judge import health_of

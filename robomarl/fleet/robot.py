@@ -128,7 +128,7 @@ class Robot:
         self.call("admits", **about, allow_rollback=allow_rollback)
 
     def check(self, bundle_id: str, timed: bool = False, allow_rollback: bool = False) -> Facts:
-        """A `robomarl.core.bundle.verdict.Verdict`, made on the robot, as a dict."""
+        """A `robomarl.fleet.checks.verdict.Verdict`, made on the robot, as a dict."""
         return self.call("check", within_s=CHECK_S, id=bundle_id, timed=timed, allow_rollback=allow_rollback)
 
     def switch(self, action: str, state: InstalledBundles) -> None:

@@ -22,9 +22,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from robomarl.core.bundle.bundle import SIDECARS, Bundle, load_bundle
-from robomarl.core.bundle.isolated_check import verify_bundle
-from robomarl.core.bundle.verdict import Verdict
 from robomarl.core.config import UserError
+from robomarl.fleet.checks.isolated_check import verify_bundle
+from robomarl.fleet.checks.verdict import Verdict
 from robomarl.fleet.disk import (
     held_by,
     linked,

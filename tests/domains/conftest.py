@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from robomarl.core.bundle.isolated_check import warden
 from robomarl.core.domain.registry import domains, load_features
 from robomarl.core.features import FEATURES
+from robomarl.fleet.checks.isolated_check import warden
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 EXAMPLE = EXAMPLES / "flag_team"

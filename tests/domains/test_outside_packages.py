@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from robomarl.core.bundle.isolated_check import warden
 from robomarl.core.bundle.runtime import load_policy
 from robomarl.core.config import UserError
 from robomarl.core.domain import registry
 from robomarl.core.features import FEATURES
 from robomarl.core.spec import ObservationField, ObservationSpec
 from robomarl.domains.flight.lab.tasks.registry import TASKS
+from robomarl.fleet.checks.isolated_check import warden
 from robomarl.front.cli import main
 from robomarl.lab.on_robots import SIMULATORS, check_on_robots
 

@@ -21,8 +21,8 @@ from pathlib import Path
 
 from robomarl.core.bundle import bundle
 from robomarl.core.bundle.bundle import Bundle, load_bundle
-from robomarl.core.bundle.verdict import Verdict
 from robomarl.fleet import change, flash, look, requests
+from robomarl.fleet.checks.verdict import Verdict
 from robomarl.fleet.health import judge
 from robomarl.fleet.robot import Robot
 from robomarl.fleet.store import InstalledBundles, Store

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from robomarl.core.bundle.verdict import Verdict
 from robomarl.core.config import UserError
 from robomarl.fleet import flash, look, requests
+from robomarl.fleet.checks.verdict import Verdict
 from robomarl.fleet.health import judge
 from robomarl.fleet.journal import LEFT
 from robomarl.fleet.robot import Robot

@@ -18,7 +18,7 @@ from robomarl.front.cli import main
 from tests.fleet.sshd import Server, fleet_text, interpreter, serve
 
 QUICK = """
-import robomarl.core.bundle.golden as g, robomarl.core.bundle.verify as v
+import robomarl.core.bundle.golden as g, robomarl.fleet.checks.verify as v
 v.SECONDS = 0.01
 g.check_filter = lambda contract, sequences, steps=None: g.Deviation("command", "none", 0.0, 0.0, "nowhere")
 """

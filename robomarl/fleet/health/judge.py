@@ -9,8 +9,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from robomarl.core.bundle.isolated_check import start_bundle
 from robomarl.core.config import UserError
+from robomarl.fleet.checks.isolated_check import start_bundle
 from robomarl.fleet.health.node_status import BusyError, NodeStatus, read_status
 
 NODE_S = 30.0

@@ -116,8 +116,8 @@ def export(run_dir: Path, options: DemoOptions, journal: StageLog) -> Path:
 
 def verify(bundle: str, journal: StageLog) -> None:
     """Hashes, contract, golden values, latency on this machine."""
-    from robomarl.core.bundle.isolated_check import verify_bundle
     from robomarl.core.config import UserError
+    from robomarl.fleet.checks.isolated_check import verify_bundle
 
     with journal.stage("verify the bundle") as note:
         found = verify_bundle(bundle)

@@ -18,7 +18,7 @@ class Args:
 
 def run(args: Args) -> Figures:
     """Print and return the verdict; `ok` decides the exit status."""
-    from robomarl.core.bundle.isolated_check import verify_bundle
+    from robomarl.fleet.checks.isolated_check import verify_bundle
 
     verdict = verify_bundle(args.bundle)
     for problem in verdict.problems:

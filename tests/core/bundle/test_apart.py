@@ -21,11 +21,11 @@ from onnx import helper, numpy_helper
 
 from robomarl.core.bundle import golden
 from robomarl.core.bundle.bundle import MAX_FILES, bundle_id, load_bundle
-from robomarl.core.bundle.isolated_check import Warden, verify_bundle
-from robomarl.core.bundle.verify import verify_here
 from robomarl.core.bundle.zip_file import read_zip
 from robomarl.core.config import UserError
 from robomarl.core.paths import bundles_dir
+from robomarl.fleet.checks.isolated_check import Warden, verify_bundle
+from robomarl.fleet.checks.verify import verify_here
 from robomarl.fleet.pipe import Pipe
 from robomarl.fleet.store import Store
 from tests.core.bundle.sealing import copy, reseal
@@ -98,7 +98,7 @@ def test_what_takes_too_long_or_too_much_is_ended(attack, tmp_path: Path):
 def test_a_check_stays_below_300_mib(tmp_path: Path):
     """In a process of its own, so that no other child counts."""
     code = (
-        "import resource, sys; from robomarl.core.bundle.isolated_check import Warden; warden = Warden(); "
+        "import resource, sys; from robomarl.fleet.checks.isolated_check import Warden; warden = Warden(); "
         "found = warden.check(sys.argv[1], timed=False, filtered=False); warden.close(); "
         "print(found.ok, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
     )

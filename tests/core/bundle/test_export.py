@@ -7,9 +7,9 @@ import onnx
 import pytest
 
 from robomarl.core.bundle.bundle import load_bundle
-from robomarl.core.bundle.isolated_check import verify_bundle
 from robomarl.core.bundle.runtime import read_golden
 from robomarl.core.config import UserError
+from robomarl.fleet.checks.isolated_check import verify_bundle
 from robomarl.front.cli import main
 from robomarl.front.cli.export import Args, flown, flown_command
 from robomarl.lab import export

@@ -10,10 +10,10 @@ import pytest
 
 from robomarl.core.bundle.bundle import FILTERED_FILE, load_bundle
 from robomarl.core.bundle.filtered import FilteredPolicy, check_filtered, leaves
-from robomarl.core.bundle.isolated_check import verify_bundle
 from robomarl.core.bundle.runtime import read_golden
 from robomarl.core.config import UserError
 from robomarl.core.filter.filter import Reason, SafetyFilter
+from robomarl.fleet.checks.isolated_check import verify_bundle
 from robomarl.lab.export.filtered import Shapes, filtered_graph
 from tests.core.bundle.sealing import copy, reseal
 from tests.core.filter.views import PARAMS, random_carry, random_views, replace_leaf

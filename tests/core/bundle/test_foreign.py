@@ -14,8 +14,8 @@ from onnx import TensorProto, helper
 from robomarl.core.bundle.bundle import load_bundle
 from robomarl.core.bundle.golden import map_view
 from robomarl.core.bundle.runtime import load_policy, read_golden
-from robomarl.core.bundle.verify import verify_here
 from robomarl.core.config import UserError
+from robomarl.fleet.checks.verify import verify_here
 from robomarl.front.cli import main
 from robomarl.lab import export, foreign
 from robomarl.lab.export.record import Recorded

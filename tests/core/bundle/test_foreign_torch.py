@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from robomarl.core.bundle.runtime import load_policy
-from robomarl.core.bundle.verify import verify_here
 from robomarl.core.config import UserError
+from robomarl.fleet.checks.verify import verify_here
 from robomarl.lab.foreign import import_bundle, read_policy
 from robomarl.lab.foreign.contract_file import ACTIVATIONS, ContractFile
 from robomarl.lab.foreign.network import ACTIVATIONS as JAX_ACTIVATIONS

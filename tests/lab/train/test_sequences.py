@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from benchmarks.flight.sequences import HeldPolicy
-from robomarl.core.bundle import verify
 from robomarl.core.bundle.runtime import Policy, _SequencePlayer, load_policy, read_golden
 from robomarl.core.config import UserError
+from robomarl.fleet.checks import verify
 from robomarl.lab.export import export_bundle
 from robomarl.lab.export.model_card import model_card
 from robomarl.lab.sim.scenario import load_scenario

@@ -24,11 +24,11 @@ from typing import NamedTuple
 
 from robomarl.core.hardware.sections import CarrierConfig
 from robomarl.core.hardware.vehicle import Vehicle
-from robomarl.core.scalars import library
 from robomarl.core.types import GRAVITY_M_S2, Array
 from robomarl.core.vectors import Vec3, Vec4, dot, multiply, to_body, up_axis
 from robomarl.domains.flight.core.control.command_kinds import CommandConfig
 from robomarl.domains.flight.core.control.mixer import mix, wrench
+from robomarl.domains.flight.core.scalars import library
 
 Vec2 = tuple[Array, Array]
 

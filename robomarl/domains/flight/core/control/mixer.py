@@ -1,9 +1,9 @@
 """Allocation of a collective thrust and a body torque to four rotors, and the wrench that rotor thrusts make."""
 
 from robomarl.core.hardware.vehicle import RotorConfig, Vehicle
-from robomarl.core.scalars import library
 from robomarl.core.types import Array
 from robomarl.core.vectors import Vec3, Vec4
+from robomarl.domains.flight.core.scalars import library
 
 
 def mix(vehicle: Vehicle, thrust: Array, torque: Vec3) -> Vec4:

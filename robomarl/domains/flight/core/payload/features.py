@@ -4,10 +4,10 @@ from typing import NamedTuple
 
 from robomarl.core.features import XYZ, NeighbourRule, feature
 from robomarl.core.geometry import components, number
-from robomarl.core.scalars import library
 from robomarl.core.types import Array
 from robomarl.core.vectors import Vec3, Vec4, minus, multiply, plus
 from robomarl.core.view import LoadSensed, LocalView
+from robomarl.domains.flight.core.scalars import library
 
 AXES = tuple(f"{column}{row}" for column in "xyz" for row in "xyz")
 """Names of the elements of a rotation matrix, column by column: where each axis of the frame points."""

@@ -2,7 +2,7 @@
 
 A network, a golden file or a fault of onnxruntime can harm that process only, and its parent ends
 it. The parent of the checks is a small process too,
-`python -m robomarl.core.bundle.isolated_check`. It has imported the modules that take long to
+`python -m robomarl.fleet.checks.isolated_check`. It has imported the modules that take long to
 import, so that the caller need not, and forks one process for each check. It reads requests and
 writes answers, each one line of JSON.
 """
@@ -22,8 +22,8 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from robomarl.core.bundle.verdict import Verdict
 from robomarl.core.config.parsed import JsonObject
+from robomarl.fleet.checks.verdict import Verdict
 
 CPU_S = 5
 """Processor time that a check may take: the bundles that ship take 0.3 to 0.8 s on a Xeon."""
@@ -60,7 +60,7 @@ class Warden:
         if self._process is None:
             alone = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "robomarl.core.bundle.isolated_check"],
+                [sys.executable, "-P", "-m", "robomarl.fleet.checks.isolated_check"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 start_new_session=True,  # Ctrl-C is for the parent
@@ -133,8 +133,8 @@ def warden() -> Warden:
 
 def serve() -> None:
     """Run the checks requested on standard input, until it is closed."""
-    from robomarl.core.bundle import verify
     from robomarl.core.bundle.bundle import prepare
+    from robomarl.fleet.checks import verify
 
     prepare()
     while request := sys.stdin.buffer.readline():

@@ -13,10 +13,10 @@ from robomarl.core.bundle.bundle import FILTERED_FILE, Bundle, load_bundle
 from robomarl.core.bundle.filtered import check_filtered
 from robomarl.core.bundle.pilot import pilot_of
 from robomarl.core.bundle.runtime import Policy, open_policy, read_golden
-from robomarl.core.bundle.verdict import Verdict
 from robomarl.core.config import UserError
 from robomarl.core.types import Array, FilterResult
 from robomarl.core.view import LocalView
+from robomarl.fleet.checks.verdict import Verdict
 
 DECISIONS = 200
 """How many are timed ..."""
@@ -29,7 +29,7 @@ WARM_UP = 5
 
 
 def verify_here(name_or_dir: str | Path, timed: bool = True, filtered: bool = True) -> Verdict:
-    """See `apart.verify_bundle`; in this process, which a hostile bundle can hold or end."""
+    """See `isolated_check.verify_bundle`; in this process, which a hostile bundle can hold or end."""
     try:
         bundle = load_bundle(name_or_dir)
         policy, sequences = open_policy(bundle, check_golden=False), read_golden(bundle)
@@ -45,7 +45,7 @@ def verify_here(name_or_dir: str | Path, timed: bool = True, filtered: bool = Tr
 
 
 def start_here(name_or_dir: str | Path) -> Verdict:
-    """See `apart.start_bundle`; in this process. The filter is tried on the first decisions of every sequence only."""
+    """See `isolated_check.start_bundle`; in this process. The filter is tried on the first decisions of each sequence."""
     try:
         bundle = load_bundle(name_or_dir)
         policy, sequences = open_policy(bundle, check_golden=False), read_golden(bundle)

@@ -1,0 +1,1 @@
+"""Checks of bundles on the machine that is to fly them."""
