@@ -24,6 +24,7 @@ from robomarl.domains.ground.lab.tasks.base import (
     GroundTask,
     Mark,
     per_step,
+    received,
     rows,
     to_all,
     told,
@@ -117,8 +118,7 @@ def sensed(scenario: GroundScenario, world: TeamWorld) -> FloorSensed:
 
 def target(scenario: GroundScenario, view: LocalView) -> Array:
     """Straight to the goal; drones stay."""
-    seen, own = view.sensed, view.own.pos_m[..., :2]
-    assert isinstance(seen, FloorSensed)
+    seen, own = received(view), view.own.pos_m[..., :2]
     goal = np.stack([own[..., 0], own[..., 0] * 0 + GOAL_Y_M + 0.12], -1)
     return np.where((seen.capability[..., :2].sum(-1) > 0.5)[..., None], goal, own)
 

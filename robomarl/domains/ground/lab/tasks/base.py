@@ -138,6 +138,24 @@ def scattered(draws: Array, count: int) -> Array:
     return off.reshape(*off.shape[:-1], count, 2)
 
 
+def headings(scenario: GroundScenario, draws: Array, used: int = 0) -> Array:
+    """Return headings [..., N] [rad], uniform over the circle.
+
+    Args:
+        scenario: its grid takes the first draws.
+        draws: [..., M] uniform in [0, 1).
+        used: number of draws behind those of the grid that the task takes for itself.
+    """
+    first = scenario.start.size + used
+    return (draws[..., first : first + scenario.count] * 2 - 1) * np.pi
+
+
+def received(view: LocalView) -> FloorSensed:
+    """Return the floor's part of a view, in tasks whose robots receive it."""
+    assert isinstance(view.sensed, FloorSensed), "a task with a floor message puts it into each view"
+    return view.sensed
+
+
 def world_of(scenario: GroundScenario, beginning: Beginning) -> TeamWorld:
     """Return the world at the start: all robots at rest, none commanded."""
     xp, zero = namespace(beginning.place_m), beginning.place_m[..., :1] * 0

@@ -25,8 +25,10 @@ from robomarl.domains.ground.lab.tasks.base import (
     GroundTask,
     Mark,
     distances,
+    headings,
     once,
     per_step,
+    received,
     rows,
     shuffled,
     to_all,
@@ -64,12 +66,11 @@ def begin(scenario: GroundScenario, draws: Array) -> Beginning:
     """Robots in the grid, landmarks in a grid of their own over the whole arena."""
     size, count = scenario.start.size, scenario.count
     place, xp = shuffled(scenario, draws, count), namespace(draws)
-    heading = (draws[..., size : size + count] * 2 - 1) * np.pi
     grid = _grid_m()
     turn = draws[..., size + count : size + count + len(grid)]
     cells = xp.asarray(grid.astype(np.float32))[xp.argsort(turn, axis=-1)[..., :COUNT]]
     none = cells[..., 0] * 0
-    return Beginning(place, heading, place, Landmarks(cells, none, none))
+    return Beginning(place, headings(scenario, draws), place, Landmarks(cells, none, none))
 
 
 def _grid_m() -> np.ndarray:
@@ -128,8 +129,7 @@ def sensed(scenario: GroundScenario, world: TeamWorld) -> FloorSensed:
 
 def target(scenario: GroundScenario, view: LocalView) -> Array:
     """Sensing robots sweep a half each; tagging robots take the nearest open landmark, or wait."""
-    seen = view.sensed
-    assert isinstance(seen, FloorSensed)
+    seen = received(view)
     side = np.where(seen.capability[..., 2] > 0.5, 1.0, -1.0)
     nearest = open_first(view)[..., 0, :]
     wait = np.stack([side * WAIT_M[0], side * WAIT_M[1]], -1)

@@ -25,7 +25,9 @@ from robomarl.domains.ground.lab.tasks.base import (
     Mark,
     cells_m,
     distances,
+    headings,
     once,
+    received,
     rows,
     shuffled,
     to_all,
@@ -55,13 +57,12 @@ def begin(scenario: GroundScenario, draws: Array) -> Beginning:
     """Place robots and resources in cells of their own; which resource takes which robots is drawn."""
     size, count, xp = scenario.start.size, scenario.count, namespace(draws)
     cells = shuffled(scenario, draws, count + COUNT)
-    heading = (draws[..., size : size + count] * 2 - 1) * np.pi
     own = scenario.capability[:, 0]
     levels = np.array([own[i:].sum() for i in range(COUNT)], np.float32)
     first = draws[..., size + count, None] < 0.5
     place = cells[..., :count, :]
     level = xp.where(first, levels, levels[::-1]).astype(draws.dtype)
-    return Beginning(place, heading, place, Resources(cells[..., count:, :], level))
+    return Beginning(place, headings(scenario, draws), place, Resources(cells[..., count:, :], level))
 
 
 def update(scenario: GroundScenario, world: TeamWorld, draws: Array) -> Resources:
@@ -104,8 +105,7 @@ def target(scenario: GroundScenario, view: LocalView) -> Array:
     a later robot could not get past. The rest stay on this side, the robot farther to the left on the
     left, so that no robot has to pass another.
     """
-    seen, own, heard = view.sensed, view.own.pos_m[..., :2], view.heard
-    assert isinstance(seen, FloorSensed)
+    seen, own, heard = received(view), view.own.pos_m[..., :2], view.heard
     middle, level = seen.things[..., 0, :2], seen.things[..., 0, 2]
     inward = np.arctan2(-middle[..., 1], -middle[..., 0])
     ahead = np.stack([np.cos(inward), np.sin(inward)], -1)

@@ -22,8 +22,10 @@ from robomarl.domains.ground.lab.tasks.base import (
     Beginning,
     GroundTask,
     Mark,
+    headings,
     once,
     per_step,
+    received,
     rows,
     shuffled,
     to_all,
@@ -58,8 +60,7 @@ def begin(scenario: GroundScenario, draws: Array) -> Beginning:
     first, second = draws[..., size : size + 2], draws[..., size + 2 : size + 4]
     normal = xp.sqrt(-2 * xp.log(1 - first)) * xp.cos(2 * np.pi * second)
     stock = xp.maximum(MEAN + SPREAD * normal, 1.0).astype(draws.dtype)
-    heading = (draws[..., size + 4 : size + 4 + count] * 2 - 1) * np.pi
-    return Beginning(place, heading, place, Material(stock, place[..., 0] * 0, stock * 0))
+    return Beginning(place, headings(scenario, draws, 4), place, Material(stock, place[..., 0] * 0, stock * 0))
 
 
 def update(scenario: GroundScenario, world: TeamWorld, draws: Array) -> Material:
@@ -113,8 +114,7 @@ def sensed(scenario: GroundScenario, world: TeamWorld) -> FloorSensed:
 
 def target(scenario: GroundScenario, view: LocalView) -> Array:
     """Return the targets: along an own lane to material, and back; a robot without work waits at the dropoff."""
-    xp, seen = np, view.sensed
-    assert isinstance(seen, FloorSensed)
+    xp, seen = np, received(view)
     slow = seen.capability[..., 1] > scenario.capability[:, 1].min()
     rank = (seen.capability[..., 2]).astype(int) % 2
     lane = xp.where(slow, np.array(NEAR_LANES_M)[rank], np.array(FAR_LANES_M)[rank])

@@ -21,7 +21,9 @@ from robomarl.domains.ground.lab.tasks.base import (
     GroundTask,
     Mark,
     distances,
+    headings,
     once,
+    received,
     rows,
     shuffled,
     to_all,
@@ -54,11 +56,10 @@ class Prey(NamedTuple):
 
 def begin(scenario: GroundScenario, draws: Array) -> Beginning:
     """Robots and prey in cells of their own."""
-    size, count = scenario.start.size, scenario.count
+    count = scenario.count
     cells = shuffled(scenario, draws, count + 1)
-    heading = (draws[..., size : size + count] * 2 - 1) * np.pi
     place = cells[..., :count, :]
-    return Beginning(place, heading, place, Prey(cells[..., count:, :], place[..., 0, 0] * 0))
+    return Beginning(place, headings(scenario, draws), place, Prey(cells[..., count:, :], place[..., 0, 0] * 0))
 
 
 def jumps() -> np.ndarray:
@@ -102,8 +103,7 @@ def sensed(scenario: GroundScenario, world: TeamWorld) -> FloorSensed:
 
 def target(scenario: GroundScenario, view: LocalView) -> Array:
     """A cage about the corner that the prey is in: one robot along each wall and one between them, ever nearer."""
-    seen, arena = view.sensed, scenario.arena
-    assert isinstance(seen, FloorSensed)
+    seen, arena = received(view), scenario.arena
     own, prey = view.own.pos_m[..., :2], seen.things[..., 0, :2]
     side = np.where(prey < 0, -1.0, 1.0)
     corner = side * (np.array(arena.high_m[:2]) - INSIDE_M)

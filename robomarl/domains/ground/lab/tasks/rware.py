@@ -27,6 +27,7 @@ from robomarl.domains.ground.lab.tasks.base import (
     Mark,
     distances,
     once,
+    received,
     rows,
     scattered,
     to_all,
@@ -200,8 +201,7 @@ def target(scenario: GroundScenario, view: LocalView) -> Array:
     """Return the targets: to the nearest requested shelf; with it outside of the cells to the dropoff; between the
     cells to an empty one.
     """
-    seen, own = view.sensed, view.own.pos_m[..., :2]
-    assert isinstance(seen, FloorSensed)
+    seen, own = received(view), view.own.pos_m[..., :2]
     x, y = own[..., 0], own[..., 1]
     place, kind = seen.things[..., :2], seen.things[..., 2]
     loaded = seen.carries > 0.5

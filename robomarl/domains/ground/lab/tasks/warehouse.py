@@ -15,7 +15,16 @@ from robomarl.core.types import Array
 from robomarl.core.view import LocalView
 from robomarl.domains.ground.core.sensed import FloorSensed
 from robomarl.domains.ground.lab.scenario import GroundScenario
-from robomarl.domains.ground.lab.tasks.base import Beginning, GroundTask, once, shuffled, to_all, told
+from robomarl.domains.ground.lab.tasks.base import (
+    Beginning,
+    GroundTask,
+    headings,
+    once,
+    received,
+    shuffled,
+    to_all,
+    told,
+)
 from robomarl.lab.sim.model import TeamWorld
 
 COLOURS = ("green", "red")
@@ -34,10 +43,9 @@ class Deliveries(NamedTuple):
 
 def begin(scenario: GroundScenario, draws: Array) -> Beginning:
     """Robots in the grid, without load."""
-    size, count = scenario.start.size, scenario.count
+    count = scenario.count
     place = shuffled(scenario, draws, count)
-    heading = (draws[..., size : size + count] * 2 - 1) * np.pi
-    return Beginning(place, heading, place, Deliveries(place[..., 0] * 0, place[..., 0, :] * 0))
+    return Beginning(place, headings(scenario, draws), place, Deliveries(place[..., 0] * 0, place[..., 0, :] * 0))
 
 
 def within(scenario: GroundScenario, kind: str, place_m: Array) -> Array:
@@ -87,8 +95,7 @@ def sensed(scenario: GroundScenario, world: TeamWorld) -> FloorSensed:
 
 def target(scenario: GroundScenario, view: LocalView) -> Array:
     """Return the targets: the next zone, and there a lane of the robot's own."""
-    seen = view.sensed
-    assert isinstance(seen, FloorSensed)
+    seen = received(view)
     green, carries = seen.capability[..., 0] > 0.5, seen.carries > 0.5
     lane = np.array(LANES_M)[seen.capability[..., 2].astype(int) % 2]
     load, deliver = scenario.zone("green_load"), scenario.zone("green_deliver")
