@@ -17,7 +17,7 @@ from robomarl.lab.prove.worst.directed import GEOMETRIES, PAIRS, Length, pair_at
 from robomarl.lab.prove.worst.errors import SETS
 from robomarl.lab.prove.worst.flight import Flight, fly
 from robomarl.lab.prove.worst.jobs import Hunt, Job, filter_of, fly_again, run_job, words_of
-from robomarl.lab.prove.worst.plant import Actuators, Piece, Robots, Way, norm, pieces
+from robomarl.lab.prove.worst.plant import Actuators, Parabola, Piece, Robots, norm, pieces
 from robomarl.lab.prove.worst.search import Best, repaired, search
 from robomarl.lab.prove.worst.teams import TEAMS, team_attack
 from robomarl.lab.prove.worst.words import Words, declared, scaled
@@ -109,15 +109,15 @@ def test_jitter_picks_the_worst_of_the_commands_that_may_be_in_force():
 
 def test_the_closest_approach_is_that_of_the_parabolas(random: np.random.Generator):
     # At t = 0.01 both are 0.05 apart, by hand: x = 0.02 - 2 t, y = 0.05, and no acceleration.
-    line = Way(np.array([[[0.02, 0.05, 0.0]]]), np.array([[[-2.0, 0, 0]]]), np.zeros((1, 1, 3)), PERIOD_S)
+    line = Parabola(np.array([[[0.02, 0.05, 0.0]]]), np.array([[[-2.0, 0, 0]]]), np.zeros((1, 1, 3)), PERIOD_S)
     assert line.least.item() == pytest.approx(0.05, abs=1e-12)
     # There and back: y = 0.002 - 0.12 t + 12 t^2 / 2 turns at t = 0.01, at 0.0014.
-    turn = Way(np.array([[[0.0, 0.002, 0.0]]]), np.array([[[0, -0.12, 0]]]), np.array([[[0, 12.0, 0]]]), PERIOD_S)
+    turn = Parabola(np.array([[[0.0, 0.002, 0.0]]]), np.array([[[0, -0.12, 0]]]), np.array([[[0, 12.0, 0]]]), PERIOD_S)
     assert turn.least.item() == pytest.approx(0.0014, abs=1e-9)
     low, _ = turn.reach
     assert low[0, 0, 1] == pytest.approx(0.0014, abs=1e-12)
     parts = [random.normal(size=(500, 1, 3)) * size for size in (0.03, 2.0, 6.0)]
-    way = Way(parts[0], parts[1], parts[2], PERIOD_S)
+    way = Parabola(parts[0], parts[1], parts[2], PERIOD_S)
     times = np.linspace(0, PERIOD_S, 4001)[:, None, None, None]
     dense = norm(way.start + way.vel * times + way.accel * times**2 / 2).min(0)
     assert np.abs(way.least - dense).max() < 2e-5

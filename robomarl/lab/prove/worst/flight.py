@@ -9,7 +9,7 @@ from robomarl.core.filter.filter import SafetyFilter
 from robomarl.core.filter.tree import each
 from robomarl.core.view import Goal, Heard, LocalView, NothingSensed, Own, Plan
 from robomarl.lab.prove.worst.attack import Attack
-from robomarl.lab.prove.worst.plant import Actuators, Robots, Parabola
+from robomarl.lab.prove.worst.plant import Actuators, Parabola, Robots
 from robomarl.lab.prove.worst.steering import Aim, Steering
 from robomarl.lab.prove.worst.words import Words
 from robomarl.lab.trees import Tree
