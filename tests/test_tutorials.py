@@ -1,0 +1,150 @@
+"""The new pages of the site: every command is run in order, as a reader would run it, with shorter settings."""
+
+import importlib
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from robomarl.front import cli
+from robomarl.front.cli.misuse import parse
+
+PAGES = {
+    "start.md": (),
+    "tutorials/scenario.md": ("--minutes 5", "--minutes 1", "--episodes 100"),
+    "tutorials/recording.md": (),
+    "tutorials/field.md": (),
+    "tutorials/red_button.md": (),
+}
+"""Pages whose every block of commands is run here."""
+SHORTER = {
+    "--minutes 5": "--minutes 0.2 --quiet",
+    "--minutes 1": "--minutes 0.05 --quiet",
+    "--episodes 100": "--episodes 2",
+    "--out runs/adapted": "--out runs/adapted --minutes 0.1 --episodes 4",
+    "robomarl view": "robomarl view --seconds 2",
+    "--flights 10": "--flights 4",
+    "make setup": "make --dry-run setup",
+    "make demo": "make --dry-run demo",
+}
+"""What a test runs in place of what takes long."""
+FOLDERS = ("sim", "policies", "hardware_configs", "ros_nodes")
+LIMIT_S = 900
+AGAIN = """
+again() {
+    local end=$((SECONDS + 90))
+    until "$@"; do [ $SECONDS -lt $end ] || return 1; sleep 1; done
+}
+"""
+"""Runs a command until it succeeds, for 90 s at most: nodes take a while to be ready."""
+
+
+def blocks_of(page: Path, kind: str) -> list[str]:
+    """Blocks of one kind, in the order of the page."""
+    return re.findall(rf"^```{kind}\n(.*?)^```$", page.read_text(), re.M | re.S)
+
+
+def commands_of(page: Path) -> list[str]:
+    """Lines of the page's blocks of commands."""
+    return [line for block in blocks_of(page, "sh") for line in block.splitlines() if line.strip()]
+
+
+def stays(line: str) -> bool:
+    """True for nodes that stay up while the reader goes on in another shell."""
+    return line.startswith("robomarl up ") and "--flights" not in line and "--mission" not in line
+
+
+def as_run(line: str) -> str:
+    """A reader's line as a line of the test's script.
+
+    Nodes stay up in the background, and an order or a check is given again until they are ready for it.
+    """
+    for long, short in SHORTER.items():
+        line = re.sub(rf"{long}(?!\d)", short, line)
+    if stays(line):
+        return f"{line} > nodes.log 2>&1 & nodes=$!; trap 'kill -INT $nodes; wait $nodes' EXIT"
+    if line.startswith(("robomarl fleet check", "ros2 service call")) and "|| true" not in line:
+        return f"again {line}"
+    if line.startswith("robomarl adapt"):  # 1: no better bundle was found, as the page says
+        return f"{line} || test $? = 1"
+    return line
+
+
+def script_of(page: Path) -> str:
+    """The page as a script of bash."""
+    return "\n".join(["set -ex", AGAIN, *map(as_run, commands_of(page))])
+
+
+def run_page(root: Path, name: str, folder: Path) -> str:
+    """Run a page's commands in a folder; returns what they print.
+
+    Raises:
+        AssertionError: one of them failed.
+    """
+    programs = folder / "programs"
+    programs.mkdir()
+    (programs / "ros2").write_text(f'#!/bin/sh\nexec {sys.executable} {root}/tests/ros2_stand_in.py "$@"\n')
+    (programs / "ros2").chmod(0o755)
+    for data in FOLDERS:
+        (folder / data).symlink_to(root / data)
+    paths = [str(programs), str(Path(sys.executable).parent), os.environ["PATH"]]
+    clean = {**os.environ, "PATH": os.pathsep.join(paths), "PYTHONPATH": str(root), "ROS_LOG_DIR": str(folder / "log")}
+    command = ["bash", "-c", script_of(root / "docs" / name)]
+    done = subprocess.run(command, cwd=folder, env=clean, capture_output=True, text=True, timeout=LIMIT_S)
+    nodes = folder / "nodes.log"
+    tail = nodes.read_text()[-2000:] if nodes.is_file() else ""
+    assert done.returncode == 0, f"{done.stdout[-3000:]}\n{done.stderr[-3000:]}\n{tail}"
+    assert "did not foresee" not in done.stderr, done.stderr[-3000:]
+    return done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_command_of_the_page_can_be_parsed(root: Path, name: str):
+    lines = [line for line in commands_of(root / "docs" / name) if line.startswith("robomarl ")]
+    assert lines
+    for line in lines:
+        _, command, *words = shlex.split(line, comments=True)
+        module = importlib.import_module(f"robomarl.front.cli.{cli.MODULES.get(command, command.replace('-', '_'))}")
+        parse(module, command, words)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_has_blocks_of_commands_and_of_output_only(root: Path, name: str):
+    assert set(re.findall(r"^```(\w*)", (root / "docs" / name).read_text(), re.M)) <= {"sh", "text", ""}
+    for long in PAGES[name]:
+        assert long in (root / "docs" / name).read_text(), f"{long} is on the page no more"
+
+
+def test_start_runs_from_a_clone_and_prints_what_the_page_shows(root: Path, tmp_path: Path, monkeypatch):
+    """The clone has our environment in place of one of its own, which takes minutes."""
+    pytest.importorskip("viser")
+    pytest.importorskip("mujoco")
+    page = root / "docs" / "start.md"
+    monkeypatch.setitem(SHORTER, "REPOSITORY", f"--quiet {root}")
+    monkeypatch.setitem(SHORTER, "cd robomarl", f"cd robomarl; ln -s {root / '.venv'} .venv")
+    printed = run_page(root, "start.md", tmp_path)
+    for line in "".join(blocks_of(page, "text")).splitlines():
+        pattern = ".*".join(re.escape(part) for part in line.split("..."))
+        assert re.search(pattern, printed), line
+
+
+@pytest.mark.slow
+def test_a_scenario_of_ones_own_is_trained_and_becomes_a_bundle(root: Path, tmp_path: Path):
+    for module in ("jax", "viser"):
+        pytest.importorskip(module)
+    printed = run_page(root, "tutorials/scenario.md", tmp_path)
+    assert "bundles/ring_4: sound" in printed
+    assert "ring_radius_m = 1.3" in (tmp_path / "ring_4.toml").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.ros
+@pytest.mark.parametrize("name", ["tutorials/recording.md", "tutorials/field.md", "tutorials/red_button.md"])
+def test_flights_of_the_page_are_flown(root: Path, tmp_path: Path, name: str):
+    for module in ("rclpy", "mujoco", "jax", "viser"):
+        pytest.importorskip(module)
+    run_page(root, name, tmp_path)
