@@ -132,6 +132,25 @@ def folder_of(folder: Path, *names: str) -> Path:
     return folder
 
 
+@needs_zig
+@pytest.mark.skipif(platform.machine() not in wheels.PROCESSORS, reason="no wheel is for this machine")
+def test_a_robot_gets_the_floors_that_it_runs_and_no_more(tmp_path: Path):
+    (wheel,) = wheels.Shelf(None, tmp_path / "shelf").files(platform.machine())
+    with zipfile.ZipFile(wheel) as archive:
+        assert archive.testzip() is None
+        modules = [name for name in archive.namelist() if name.endswith(".py") and name.startswith("robomarl/")]
+        lines = sum(archive.read(name).count(b"\n") for name in modules)
+        kinds = {part for name in modules for part in name.split("/")[1:-1]}
+        (points,) = [name for name in archive.namelist() if name.endswith(".dist-info/entry_points.txt")]
+        targets = re.findall(r"= (robomarl[\w.]+):", archive.read(points).decode())
+    assert not kinds & {"lab", "field", "front"} and {"core", "fleet", "ros", "vehicles"} <= kinds
+    assert lines < 42_000, lines
+    site = install(wheel, tmp_path / "venv")
+    assert_filters_in_c(decide([str(tmp_path / "venv/bin/python")], site, tmp_path), platform.machine(), site)
+    found = {target: (site / (target.replace(".", "/"))) for target in targets}
+    assert targets and all(at.with_suffix(".py").is_file() or at.is_dir() for at in found.values()), found
+
+
 def test_a_robot_gets_the_wheels_that_fit_it(tmp_path: Path):
     arm, plain = "robomarl-0.1.0-cp311-abi3-manylinux2014_aarch64.whl", "robomarl-0.1.0-py3-none-any.whl"
     x86 = arm.replace("aarch64", "x86_64")

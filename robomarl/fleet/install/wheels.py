@@ -17,6 +17,7 @@ from threading import Lock
 
 from robomarl.core.config import UserError
 from robomarl.core.paths import share_dir
+from robomarl.fleet.install.onboard_wheel import onboard
 
 PROCESSORS = ("x86_64", "aarch64")
 """Processors by their `platform.machine()` names: those for which onnxruntime has wheels, too."""
@@ -36,7 +37,7 @@ py_limited_api = cp311
 
 
 class Shelf:
-    """Wheels for robots, by processor; robomarl's own is built when the first robot asks, once."""
+    """Wheels for robots, by processor; robomarl's own is built once, with the floors that robots run."""
 
     def __init__(self, given: Path | None, temporary: Path) -> None:
         """Nothing is built yet.
@@ -65,7 +66,7 @@ class Shelf:
         with self._lock:
             if machine not in self._own:
                 name = machine if machine in PROCESSORS else "any"
-                self._own[machine] = choose(fitting) or build(self._temporary / name, machine)
+                self._own[machine] = choose(fitting) or onboard(build(self._temporary / name, machine))
         return [*others, self._own[machine]]
 
 
