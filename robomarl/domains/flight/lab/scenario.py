@@ -13,7 +13,7 @@ from robomarl.core.hardware.field import DeploymentConfig
 from robomarl.core.hardware.vehicle import Vector3, Vehicle, load_vehicle
 from robomarl.core.types import GRAVITY_M_S2
 from robomarl.domains.flight.core.control.command_kinds import CommandConfig
-from robomarl.domains.flight.core.payload.scenario import CableConfig, LoadConfig
+from robomarl.domains.flight.core.payload.scenario import CableConfig, LoadConfig, PathConfig
 from robomarl.domains.flight.lab.places import Box, GoalConfig, StartConfig, check_places, used_boxes
 from robomarl.domains.flight.lab.randomize import LOAD_NAMES, RandomizeConfig
 from robomarl.domains.flight.lab.residual import ResidualConfig
@@ -129,6 +129,11 @@ class FlightScenario(Scenario):
         if self.load is None or self.cables is None:
             raise ValueError(f"{self.name}: only scenarios with the sections load and cables have these.")
         return self.load, self.cables
+
+    @property
+    def goal_path(self) -> PathConfig | None:
+        """Path of the load's goal; None for a goal that does not move, and for teams without a load."""
+        return self.load.path if self.load else None
 
     @property
     def named_files(self) -> dict[str, str]:

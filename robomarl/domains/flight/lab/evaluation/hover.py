@@ -40,7 +40,7 @@ class Hover(NamedTuple):
 
 def watched(scenario: FlightScenario, task: Task, seconds: float) -> int:
     """Decisions after a success that are watched: none where the goal moves on, or where a vehicle is lost."""
-    moves = scenario.load is not None and scenario.load.path is not None
+    moves = scenario.goal_path is not None
     lost = max(scenario.randomize.cut_s[1], scenario.randomize.motors_off_s[1]) > 0
     names = tuple(field.name for field in task.action(scenario).fields[:3])
     return 0 if moves or lost or names != ACCELERATION else round(seconds * scenario.rates.policy_hz)

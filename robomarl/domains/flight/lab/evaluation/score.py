@@ -66,7 +66,7 @@ class FlightScore(TeamScore):
 
     @property
     def _follows(self) -> bool:
-        return self.scenario.load is not None and self.scenario.load.path is not None
+        return self.scenario.goal_path is not None
 
     @property
     def settled_s(self) -> float:
@@ -116,7 +116,7 @@ class FlightScore(TeamScore):
 
 def path_figures(scenario: FlightScenario, done: Episodes) -> Figures:
     """How well a load follows a goal that moves; empty where it stays."""
-    if scenario.load is None or scenario.load.path is None:
+    if scenario.goal_path is None:
         return {}
     whole = ~done.failed
     squares = (done.square_m2 / np.maximum(done.error_count, 1))[whole]

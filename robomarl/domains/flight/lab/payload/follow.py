@@ -30,7 +30,7 @@ def follow_load(scenario: FlightScenario, before: FlightWorld, after: FlightWorl
 
 def move_goal(scenario: FlightScenario, goal_m: Array, step: Array) -> Array:
     """[..., N, 3] the goal one period later on its path, if it has one."""
-    path = scenario.load.path if scenario.load else None
+    path = scenario.goal_path
     if path is None:
         return goal_m
     time_s = step * scenario.period_s + path.ahead_s
@@ -58,7 +58,7 @@ def pose_errors(world: FlightWorld) -> tuple[Array, Array]:
 
 def path_error(scenario: FlightScenario, world: FlightWorld) -> Array:
     """[...] distance [m] between the load and where it shall be on its path now; the goal runs ahead of that."""
-    load, path = world.carried, scenario.carried[0].path
+    load, path = world.carried, scenario.goal_path
     assert path is not None, "only for goals that move"
     time_s = world.step * scenario.period_s
     ahead = path.offset_m(time_s + path.ahead_s) - path.offset_m(time_s)

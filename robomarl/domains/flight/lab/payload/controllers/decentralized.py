@@ -147,7 +147,7 @@ class PlaceLaw:
         """Return the search steps: 0 for gains that follow a goal if the goal stays, 0 for all remaining gains if it
         moves.
         """
-        moves = self._scenario.load is not None and self._scenario.load.path is not None
+        moves = self._scenario.goal_path is not None
         steps = STEPS if self._trims else STEPS._replace(trim=0.0)
         return Gains(*(step if (name in FOLLOWING) == moves else 0.0 for name, step in steps._asdict().items()))
 
