@@ -33,7 +33,23 @@ def test_every_command_has_a_module_with_help(name: str, capsys: pytest.CaptureF
     with pytest.raises(SystemExit) as stop:
         cli.main([name, "--help"])
     assert stop.value.code == 0
-    assert f"robomarl {name}" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert f"robomarl {name}" in said and "--json FILE" in said.partition("options")[2]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_mistakes_are_told_in_terminals_with_and_without_boxes(encoding: str) -> None:
+    """tyro draws a box around its text where the terminal knows UTF-8."""
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    for words, said in (
+        (["flash"], "robomarl flash: missing: BUNDLE, FLEET; see: robomarl flash --help\n"),
+        (["key", "lst"], "robomarl key: action can't be 'lst'; did you mean 'list'? See: robomarl key --help\n"),
+        (["eval", "x", "--agaist", "y"], "robomarl eval: unknown option --agaist; did you mean '--against'? See: "),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "robomarl", *words], env=environment, capture_output=True, text=True
+        )
+        assert done.returncode == 2 and done.stderr.startswith(said), done.stderr
 
 
 def test_list_writes_its_figures(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

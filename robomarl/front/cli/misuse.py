@@ -4,9 +4,10 @@ import contextlib
 import io
 import re
 from collections import Counter
-from dataclasses import fields
+from dataclasses import fields, make_dataclass
+from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from robomarl.core.config import UsageError, suggest
 
@@ -28,13 +29,24 @@ def parse(module: ModuleType, name: str, words: list[str]) -> "DataclassInstance
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said):
-            args = tyro.cli(module.Args, prog=f"robomarl {name}", description=module.__doc__, args=words)
+            shown = _with_json(module.Args) if {"-h", "--help"} & {*words} else module.Args
+            args = tyro.cli(shown, prog=f"robomarl {name}", description=module.__doc__, args=words)
     except SystemExit as stop:
         if not stop.code:
             raise
-        raise UsageError(f"{_sentence(said.getvalue(), module.Args)}; see: robomarl {name} --help") from None
+        told = _sentence(said.getvalue(), module.Args)
+        raise UsageError(f"{told}{' See' if told.endswith('?') else '; see'}: robomarl {name} --help") from None
     _check_twice(args, words)
     return args
+
+
+def _with_json(args: type) -> type:
+    """Return the options of a command with `--json`, which `take_json` reads before them, for the help alone."""
+    import tyro
+
+    told = "Write the figures of the command to this file, as JSON. Every command has this option."
+    hint = Annotated[Path | None, tyro.conf.arg(metavar="FILE", help=told)]
+    return make_dataclass(args.__name__, [("json", hint, None)], bases=(args,), frozen=True)
 
 
 def options_of(args: type) -> list[str]:
@@ -43,11 +55,15 @@ def options_of(args: type) -> list[str]:
 
 
 def _sentence(box: str, args: type) -> str:
-    """Return the first part of tyro's output, in one line."""
-    lines = [line.strip("│╭╮╰╯").rstrip() for line in box.splitlines()]
-    rules = [i for i, line in enumerate(lines) if re.fullmatch(r" *[-─]{8,}", line)]
-    body = [line for line in lines[slice(rules[0] + 1, rules[1]) if len(rules) > 1 else slice(None)] if line]
-    title = next((line for line in lines if line), "")
+    """Return the first part of tyro's output, in one line.
+
+    Rules separate the parts. A terminal with UTF-8 gets a box, with the title in its upper edge.
+    """
+    first, *rest = [line.strip("│╭╮╰╯").rstrip() for line in box.strip().splitlines()] or [""]
+    title = first.strip(" ─-")
+    parts = re.split(r"^ *[-─]{8,}$", "\n".join(rest), flags=re.MULTILINE)
+    body = next((part for part in parts if part.strip()), "").splitlines()
+    body = [line for line in body if line.strip()]
     text = " ".join(" ".join(body).split()).rstrip(". ")
     if "Unrecognized" in title:
         return _unknown(text.partition(":")[2].strip(), args)
