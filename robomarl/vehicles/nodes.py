@@ -7,12 +7,11 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial
-from pathlib import Path
 from typing import TypeVar
 
 from robomarl.core.hardware.sections import CommandLossConfig
 from robomarl.core.hardware.vehicle import load_vehicle
-from robomarl.ros.io.node_base import run_node
+from robomarl.ros.io.node_base import called_node, run_node
 from robomarl.ros.settings import (
     AutopilotSettings,
     CrazyflieSettings,
@@ -113,8 +112,7 @@ NODES: Mapping[str, Callable[[str], VehicleNode]] = {
 
 def main() -> int:
     """Run the node of the console script that was called; as a module, the node that the first argument names."""
-    called = Path(sys.argv[0]).stem
-    name = called if called in NODES else sys.argv.pop(1)
+    name = called_node(NODES)
     return run_node(partial(NODES[name], name), urgent=True, name=name)
 
 

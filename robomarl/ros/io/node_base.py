@@ -5,7 +5,7 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
@@ -111,6 +111,20 @@ def run_node(
             node.destroy_node()
         rclpy.try_shutdown()
     return 1 if getattr(node, "failed", False) else 0
+
+
+def called_node(known: Collection[str]) -> str:
+    """Return the node to run, of those of a module: its console script was called, or the first argument names it.
+
+    Raises:
+        SystemExit: neither of both; the text names the nodes.
+    """
+    called = Path(sys.argv[0]).stem
+    if called in known:
+        return called
+    if len(sys.argv) < 2 or sys.argv[1] not in known:
+        raise SystemExit(f"{called}: the first argument must be one of {', '.join(known)}")
+    return sys.argv.pop(1)
 
 
 def _end_in_silence() -> None:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 
 from robomarl.ros.timing.steady import steady_now_s
-from robomarl.vehicles.autopilot.state import AutopilotState
+from robomarl.vehicles.autopilot.ned import NedTarget, to_target
+from robomarl.vehicles.autopilot.state import ARM_DISARM, BY_FORCE, AutopilotState
 from robomarl.vehicles.conversion.reference import Reference
 from robomarl.vehicles.samples import StateSample
 
@@ -89,3 +90,24 @@ class AutopilotLink(ABC):
     @abstractmethod
     def take_off(self, lift_m: float) -> None:
         """Climb so high by itself."""
+
+
+class CommandedLink(AutopilotLink):
+    """One connection that carries MAVLink's commands by number, and references in NED."""
+
+    @abstractmethod
+    def command(self, number: int, *values: float) -> None:
+        """Send a command with its first parameters; the others are 0."""
+
+    def arm(self, wanted: bool) -> None:
+        """Ask the vehicle to arm or disarm; its next status shows the result."""
+        self.command(ARM_DISARM, float(wanted))
+
+    def kill(self) -> None:
+        """Stop the motors at once, wherever it is."""
+        self.command(ARM_DISARM, 0.0, BY_FORCE)
+
+    def in_ned(self, reference: Reference) -> NedTarget:
+        """Return a reference in the terms in which it is sent."""
+        yaw = np.asarray(reference.yaw_rad), np.asarray(reference.yaw_rate_rad_s)
+        return to_target(reference.pos_m, reference.vel_m_s, reference.accel_m_s2, *yaw)

@@ -10,13 +10,11 @@ import socket
 from contextlib import suppress
 from types import ModuleType
 
-import numpy as np
-
 from robomarl.core.config import UserError
 from robomarl.core.hardware.sections import CommandLossConfig
-from robomarl.vehicles.autopilot.link import AutopilotLink
-from robomarl.vehicles.autopilot.ned import LOCAL_NED, to_target
-from robomarl.vehicles.autopilot.state import ARM_DISARM, BY_FORCE, CUSTOM, DO_SET_MODE, TAKE_OFF, US
+from robomarl.vehicles.autopilot.link import CommandedLink
+from robomarl.vehicles.autopilot.ned import LOCAL_NED
+from robomarl.vehicles.autopilot.state import CUSTOM, DO_SET_MODE, TAKE_OFF, US
 from robomarl.vehicles.conversion.reference import Reference
 from robomarl.vehicles.mavlink.addresses import Address
 from robomarl.vehicles.mavlink.vehicle_state import FRESH_S, MavMessage, VehicleState
@@ -32,7 +30,7 @@ VERSION_2 = 0xFD
 MOST_BYTES = 4096
 
 
-class MavlinkLink(AutopilotLink):
+class MavlinkLink(CommandedLink):
     """One connection."""
 
     state: VehicleState
@@ -99,13 +97,7 @@ class MavlinkLink(AutopilotLink):
 
     def target(self, reference: Reference) -> None:
         """Track a reference; it also proves that the adapter is alive."""
-        ned = to_target(
-            reference.pos_m,
-            reference.vel_m_s,
-            reference.accel_m_s2,
-            np.asarray(reference.yaw_rad),
-            np.asarray(reference.yaw_rate_rad_s),
-        )
+        ned = self.in_ned(reference)
         numbers = [*ned.pos_m, *ned.vel_m_s, *ned.accel_m_s2, ned.yaw_rad, ned.yaw_rate_rad_s]
         stamp_ms = int(self.clock() * 1000) & 0xFFFFFFFF
         about = (stamp_ms, self.state.system, 1, LOCAL_NED, 0)
@@ -115,19 +107,11 @@ class MavlinkLink(AutopilotLink):
         """Ask for a mode by its `custom_mode`."""
         autopilot = self.state.autopilot
         if autopilot is not None:
-            self._command(DO_SET_MODE, CUSTOM, *autopilot.set_mode(mode))
-
-    def arm(self, wanted: bool) -> None:
-        """Ask the vehicle to arm or disarm; its next heartbeat shows the result."""
-        self._command(ARM_DISARM, float(wanted))
-
-    def kill(self) -> None:
-        """Stop the motors at once, wherever it is."""
-        self._command(ARM_DISARM, 0.0, BY_FORCE)
+            self.command(DO_SET_MODE, CUSTOM, *autopilot.set_mode(mode))
 
     def take_off(self, lift_m: float) -> None:
         """Climb so high by itself."""
-        self._command(TAKE_OFF, 0, 0, 0, math.nan, 0, 0, lift_m)
+        self.command(TAKE_OFF, 0, 0, 0, math.nan, 0, 0, lift_m)
 
     def _request(self, now_s: float) -> None:
         state, autopilot = self.state, self.state.autopilot
@@ -142,11 +126,12 @@ class MavlinkLink(AutopilotLink):
         wanted |= {BATTERY: 0.5} if math.isnan(state.volts) else {}
         wanted |= {IMU: 0.1} if state.force_m_s2 is None else {}
         for number, period_s in wanted.items():
-            self._command(SET_INTERVAL, float(number), period_s * 1e6)
+            self.command(SET_INTERVAL, float(number), period_s * 1e6)
 
-    def _command(self, command: int, *values: float) -> None:
+    def command(self, number: int, *values: float) -> None:
+        """Send a command to the autopilot."""
         numbers = [*map(float, values), *[0.0] * (7 - len(values))]
-        self._send(self._codec.command_long_encode(self.state.system, 1, command, 0, *numbers))
+        self._send(self._codec.command_long_encode(self.state.system, 1, number, 0, *numbers))
 
     def _take(self, message: MavMessage, now_s: float) -> None:
         if message.get_type() == "BAD_DATA":

@@ -9,9 +9,8 @@ from robomarl.ros.intake.mailbox import Mailbox
 from robomarl.ros.io.node_base import message_class
 from robomarl.ros.vehicle_topics import px4_dds as topics
 from robomarl.ros.vehicle_topics.ros_address import RosAddress
-from robomarl.vehicles.autopilot.link import AutopilotLink
-from robomarl.vehicles.autopilot.ned import to_target
-from robomarl.vehicles.autopilot.state import ARM_DISARM, BY_FORCE, CUSTOM, DO_SET_MODE, US
+from robomarl.vehicles.autopilot.link import CommandedLink
+from robomarl.vehicles.autopilot.state import CUSTOM, DO_SET_MODE, US
 from robomarl.vehicles.conversion.reference import Reference
 from robomarl.vehicles.px4_dds.geography import Geodetic
 from robomarl.vehicles.px4_dds.vehicle_state import PX4_DDS, Px4State
@@ -20,7 +19,7 @@ from robomarl.vehicles.ros_wire import RosWire, check_types, versioned
 MEND = "install ros-$ROS_DISTRO-px4-msgs, or build px4_msgs of the vehicle's release in a ROS workspace, and source it"
 
 
-class Px4DdsLink(AutopilotLink):
+class Px4DdsLink(CommandedLink):
     """One vehicle."""
 
     state: Px4State
@@ -69,13 +68,7 @@ class Px4DdsLink(AutopilotLink):
         """Track a reference; first prove that the adapter is alive."""
         if self.state.begins_m is None:
             return
-        ned = to_target(
-            reference.pos_m,
-            reference.vel_m_s,
-            reference.accel_m_s2,
-            np.asarray(reference.yaw_rad),
-            np.asarray(reference.yaw_rate_rad_s),
-        )
+        ned = self.in_ned(reference)
         self._tell(topics.OFFBOARD.name, position=True)
         self._tell(
             topics.SETPOINT.name,
@@ -89,24 +82,17 @@ class Px4DdsLink(AutopilotLink):
 
     def set_mode(self, mode: int) -> None:
         """Ask for a mode by its `custom_mode`."""
-        self._command(DO_SET_MODE, CUSTOM, *PX4_DDS.set_mode(mode))
-
-    def arm(self, wanted: bool) -> None:
-        """Ask the vehicle to arm or disarm; its next status shows the result."""
-        self._command(ARM_DISARM, float(wanted))
-
-    def kill(self) -> None:
-        """Stop the motors at once, wherever it is."""
-        self._command(ARM_DISARM, 0.0, BY_FORCE)
+        self.command(DO_SET_MODE, CUSTOM, *PX4_DDS.set_mode(mode))
 
     def take_off(self, lift_m: float) -> None:
         """Nothing: set-points take PX4 off the ground."""
 
-    def _command(self, command: int, *values: float) -> None:
+    def command(self, number: int, *values: float) -> None:
+        """Send a command to the autopilot."""
         numbers = {f"param{index + 1}": float(value) for index, value in enumerate(values)}
         whose = {"target_system": self.state.system, "target_component": 1}
         ours = {"source_system": US[0], "source_component": US[1], "from_external": True}
-        self._tell(topics.COMMAND.name, command=command, **numbers, **whose, **ours)
+        self._tell(topics.COMMAND.name, command=number, **numbers, **whose, **ours)
 
     def _tell(self, name: str, **fields: object) -> None:
         if name in self._tellers:
