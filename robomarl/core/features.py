@@ -51,8 +51,7 @@ class Feature:
     per_neighbour: bool = False
     of: Callable[[LocalView], object] | None = None
     """Function from the view to the input of `read`, for data that several features share; None: `read`
-    takes the view.
-    """
+    takes the view."""
 
     def size(self, rule: NeighbourRule) -> int:
         """Number of elements."""
@@ -193,8 +192,7 @@ def neighbours(view: LocalView, rule: NeighbourRule) -> Array:
 
 def of_nearest(view: LocalView, rule: NeighbourRule, part: Array) -> Array:
     """Return the nearest mates' values [..., count V] of `part` [..., K, V], known of every mate; 0 for missing
-    mates.
-    """
+    mates."""
     return _picked(_heard_now(view, rule)[1], rule.count, part)
 
 

@@ -22,15 +22,11 @@ from robomarl.core.view import LocalView
 GAIN = "gain"
 """The element of an action that is the class-K gain of the safety filter [1/s]; it comes last."""
 NOT_COMMANDED = 1e-10
-"""Half the range of an element that a vehicle is not commanded by, such as the height for a vehicle
-that drives. A contract wants a range, and this one is below the difference that counts as changed
-by the filter.
-"""
+"""Half the range of an element that a vehicle is not commanded by, such as the height for a vehicle that drives. A
+contract wants a range, and this one is below the difference that counts as changed by the filter."""
 Memory = tuple[Array, ...]
-"""One array [..., history - 1, size] for every field with a history, oldest first, and one [..., 1,
-size] for every mean. For one robot in numpy, with views without leading axes, each is a list of
-floats instead.
-"""
+"""One array [..., history - 1, size] for every field with a history, oldest first, and one [..., 1, size] for every
+mean. For one robot in numpy, with views without leading axes, each is a list of floats instead."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +42,7 @@ class ObservationField:
     decision, and the rest is the value now. With exp(-period / T) it remembers for about T."""
     gone: bool = False
     """True if, with `keep`, the policy sees how far the value has gone from that mean: for a value that
-    moves steadily about its rate times T, wherever it is.
-    """
+    moves steadily about its rate times T, wherever it is."""
 
 
 def rows_kept(item: ObservationField) -> int:
@@ -104,8 +99,7 @@ class ObservationSpec:
         A trailing `@-n` marks the value n decisions ago, `@mean` a mean, `@gone` how far from one; the second of a
         feature is `@gone2`.
         """
-        names: list[str] = []
-        times: Counter[tuple[str, bool]] = Counter()
+        names, times = list[str](), Counter[tuple[str, bool]]()
         for item in self.fields:
             elements = FEATURES[item.name].element_names(item.name, self.neighbours)
             times[item.name, item.gone] += bool(item.keep)
@@ -117,8 +111,7 @@ class ObservationSpec:
 
     def entity_slices(self) -> tuple[tuple[int, int, int], ...]:
         """(start, count, width) of every block of the vector that is a set of neighbours, one row each."""
-        slices: list[tuple[int, int, int]] = []
-        start = 0
+        slices, start = list[tuple[int, int, int]](), 0
         for item in self.fields:
             width = FEATURES[item.name].size(self.neighbours)
             if FEATURES[item.name].per_neighbour and not rows_kept(item):

@@ -80,8 +80,7 @@ class LoadSensed(NamedTuple):
     grip_n: Array
     """[..., 3, 4] the pull of its own cable that, together with all other cables' pulls, holds the load
     still: this matrix times (up in the load frame, 1), load frame. From the configuration too; see
-    `robomarl.domains.flight.core.payload.statics`.
-    """
+    `robomarl.domains.flight.core.payload.statics`."""
     length_m: Array
     """[...] from there to the vehicle's centre when the cable is taut, as configured."""
 

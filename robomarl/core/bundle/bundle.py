@@ -188,12 +188,6 @@ class SchemaError(Protocol):
     validator: object
 
 
-class Validator(Protocol):
-    """A schema, as `jsonschema` reads it."""
-
-    iter_errors: Callable[[object], Iterator[SchemaError]]
-
-
 def check_schema(data: object, where: str) -> None:
     """Validate against `policies/bundle.schema.json`, where jsonschema is installed: `build` checks types without it.
 
@@ -205,7 +199,7 @@ def check_schema(data: object, where: str) -> None:
         best_match = import_module("jsonschema.exceptions").best_match
     except ImportError:
         return
-    error = best_match(islice(_validator().iter_errors(data), MAX_ERRORS))
+    error = best_match(islice(_validator()(data), MAX_ERRORS))
     if error is not None:
         key = error.json_path.removeprefix("$.").removeprefix("$") or "the file"
         message = error.message if len(error.message) < 200 else f"against the schema's rule {error.validator!r}"
@@ -219,10 +213,9 @@ def prepare() -> None:
 
 
 @cache
-def _validator() -> Validator:
-    return import_module("jsonschema").Draft202012Validator(
-        json.loads((bundles_dir() / "bundle.schema.json").read_text())
-    )
+def _validator() -> Callable[[object], Iterator[SchemaError]]:
+    schema = json.loads((bundles_dir() / "bundle.schema.json").read_text())
+    return import_module("jsonschema").Draft202012Validator(schema).iter_errors
 
 
 def check_files(folder: Path, contract: Contract, files: dict[str, bytes]) -> None:
@@ -253,8 +246,7 @@ def check_files(folder: Path, contract: Contract, files: dict[str, bytes]) -> No
 
 def twins_of(names: Iterable[str]) -> tuple[str, str] | None:
     """Return two paths, or two of their folders, that differ in case only, or None. Some file systems take
-    them for one.
-    """
+    them for one."""
     seen: dict[str, str] = {}
     for path in sorted(names):
         parts = path.split("/")

@@ -24,8 +24,7 @@ COMMANDS = {
     GAIN: ("1/s", ("filter",)),
 }
 """Commands that a policy may give, by the name before the axis: unit, and allowed frames. Domains add
-elements of their own (`robomarl.core.domain.onboard.Command.further`).
-"""
+elements of their own (`robomarl.core.domain.onboard.Command.further`)."""
 VECTORS = ("acceleration", "rate", "velocity")
 """Commands that are given by axis, as `rate.x`; all others have no axes."""
 PENDING, LEFT = "pending", "left"
@@ -170,8 +169,7 @@ class Contract:
     """Statistics of every action element in the golden sequences; empty in bundles of schema_version 1."""
     decision_hz: Positive | None = None
     """Decisions per second; None: one per action. Each decision is a sequence of actions, played at
-    `rate_hz`. Actions still to come are in the policy's memory `pending`, their number is in `left`.
-    """
+    `rate_hz`. Actions still to come are in the policy's memory `pending`, their number is in `left`."""
     experts: tuple[Expert, ...] = ()
     """Actors in the graph beside the one of `scenario`; see `robomarl.lab.train.run.mixture`."""
 

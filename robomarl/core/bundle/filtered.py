@@ -98,8 +98,7 @@ def check_filtered(bundle: Bundle, golden: Golden) -> list[Deviation]:
     """
     policy = FilteredPolicy(bundle)
     sequences, steps, robots = golden.obs.shape[:3]
-    actions: list[np.ndarray] = []
-    commands: list[np.ndarray] = []
+    actions, commands = list[np.ndarray](), list[np.ndarray]()
     state = policy.init((sequences * robots,))
     for t in range(steps):
         views = flat(at(golden.views, t))

@@ -133,8 +133,7 @@ def read_arrays(content: bytes) -> dict[str, np.ndarray]:
     Raises:
         ValueError: too large, too many, or no array.
     """
-    arrays: dict[str, np.ndarray] = {}
-    room = MAX_BYTES
+    arrays, room = dict[str, np.ndarray](), MAX_BYTES
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         if len(archive.infolist()) > MAX_ARRAYS:
             raise ValueError(f"over {MAX_ARRAYS} arrays")
@@ -170,8 +169,7 @@ def check_policy(policy: CheckedPolicy, golden: Golden) -> list[Deviation]:
     """
     lead = golden.obs.shape[:1] + golden.obs.shape[2:3]
     memory, carry = policy.observation.init(at(golden.views, 0)), policy.init(lead)
-    seen: list[np.ndarray] = []
-    acted: list[np.ndarray] = []
+    seen, acted = list[np.ndarray](), list[np.ndarray]()
     for t in range(golden.obs.shape[1]):
         memory, obs = policy.observation.observe(memory, at(golden.views, t))
         carry, action = policy(carry, golden.obs[:, t])

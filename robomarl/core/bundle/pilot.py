@@ -12,8 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from robomarl.core.bundle.given.pilot_carry import PilotCarry
-from robomarl.core.bundle.given.shapes import GivenCheck
+from robomarl.core.bundle.given.shapes import GivenCheck, PilotCarry
 from robomarl.core.bundle.given.trees import all_finite, chosen, total
 from robomarl.core.bundle.runtime import Policy, load_policy
 from robomarl.core.config import UserError
@@ -150,8 +149,7 @@ class Pilot:
 
     def plan(self, carry: PilotCarry) -> Plan | None:
         """Return the plan that the filter committed to at the last decision, [..., 3] each, for the message;
-        None without a filter.
-        """
+        None without a filter."""
         return getattr(carry.safety, "plan", None)
 
 

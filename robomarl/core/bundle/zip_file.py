@@ -12,8 +12,7 @@ from robomarl.core.config import UserError
 _CHUNK = 2**20
 _ENTRY, _INNER = b"PK\1\2", 32
 """Signature of an entry in a ZIP file's table of contents, and the factor allowed on the number of its
-occurrences, because entries of ZIP files within the file look alike.
-"""
+occurrences, because entries of ZIP files within the file look alike."""
 
 _DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, RuntimeError),
@@ -48,8 +47,7 @@ def read_zip(file: Path, max_bytes: int, max_entries: int) -> dict[str, bytes]:
 
 def _open(file: Path, max_bytes: int, max_entries: int) -> zipfile.ZipFile:
     """Open a ZIP file after checking its size and its number of entries: Python reads the whole table of
-    contents first.
-    """
+    contents first."""
     if file.stat().st_size > max_bytes:
         raise UserError(f"{file}: is over {max_bytes >> 20} MiB; it is not a bundle.")
     content = file.read_bytes()
@@ -78,8 +76,7 @@ def _checked_name(file: Path, entry: zipfile.ZipInfo) -> str:
 
 def _content(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, room: int, file: Path) -> bytes:
     """Return the content of an entry, at most `room` bytes; the size that the entry claims is not trusted."""
-    parts: list[bytes] = []
-    size = 0
+    parts, size = list[bytes](), 0
     with archive.open(entry) as stream:
         while part := stream.read(_CHUNK):
             parts.append(part)

@@ -69,9 +69,7 @@ Fraction = Annotated[float, Range(0.0, 1.0)]
 Count = Annotated[int, Range(1)]
 Natural = Annotated[int, Range(0)]
 MAX_SEED = 2**32 - 1
-"""Largest seed. JAX uses 32 bits of a seed: larger ones would be cut off, and two different ones could
-become equal.
-"""
+"""Largest seed. JAX uses 32 bits of a seed: larger ones would be cut off, and two different ones could become equal."""
 Seed = Annotated[int, Range(0, MAX_SEED)]
 
 
@@ -228,8 +226,7 @@ def _join(key: str, name: str) -> str:
 
 def suggest(name: str, allowed: Collection[str], all_of_them: str = "allowed") -> str:
     """Return a hint for a wrong name: the allowed name that is nearly equal, or all allowed names, after
-    `all_of_them`.
-    """
+    `all_of_them`."""
     small = {other.lower(): other for other in allowed}
     close = difflib.get_close_matches(name.lower(), small, n=1)
     return f"did you mean {small[close[0]]!r}?" if close else f"{all_of_them}: " + (", ".join(allowed) or "none") + "."

@@ -18,12 +18,7 @@ def is_list(value: object) -> TypeGuard[Sequence[object]]:
 
 
 def table_in(table: JsonObject, key: str) -> dict[str, object]:
-    """The table under a key.
-
-    Raises:
-        KeyError: the key is missing.
-        TypeError: it holds something else.
-    """
+    """The table under a key; raises `KeyError` if it is missing, `TypeError` if it is something else."""
     found = table[key]
     if not is_table(found):
         raise TypeError(f"{key} is no table of keys")
@@ -31,11 +26,7 @@ def table_in(table: JsonObject, key: str) -> dict[str, object]:
 
 
 def number(value: object, key: str) -> float:
-    """The value of a key, if it is a number; whole numbers stay whole.
-
-    Raises:
-        TypeError: it is something else.
-    """
+    """The value of a key, whole numbers as whole ones; raises `TypeError` if it is no number."""
     if not isinstance(value, (int, float)):
         raise TypeError(f"{key} is no number")
     return value

@@ -135,8 +135,7 @@ class Onboard:
     themselves."""
     check_robot: "Callable[[Content, AnyVehicle, int], None]" = nothing
     """(scenario, vehicle, robots in the team): raises `UserError` if the robots can't do the task of the
-    bundle's training.
-    """
+    bundle's training."""
     rules: "Callable[[SafetyParams], GiveWay | None]" = nothing
     """Parameters of the filter -> the rules that break deadlocks before it; None: none."""
     limits: "Callable[[SafetyParams, AnyVehicle, tuple[float, float]], SafetyParams]" = (
@@ -150,29 +149,25 @@ class Onboard:
     """(fleet, scenario): raises `UserError` if the fleet does not fit the scenario."""
     check_order: "Callable[[Fleet], None]" = nothing
     """(fleet): checks like `check_fleet`, with the simulator's reader, before the command line flashes or
-    starts anything.
-    """
+    starts anything."""
     seat: Callable[[Content], Mapping[str, object]] = lambda content: {}
     """Parameters of a policy node that say where it plays, besides its team and index."""
     graph: Callable[[], object] = nothing
     """() -> `robomarl.ros.topics.NodeGraph`, its topics; None: the usual ones."""
     rights: Callable[..., Mapping[str, object]] = no_rights
     """(`robomarl.ros.enclaves.rights.TeamRights`) -> `Rights` of its further nodes by name; the operator's
-    name has the operator's additional rights.
-    """
+    name has the operator's additional rights."""
     sim_node: tuple[str, str] = ("model_node", "robomarl.field.simulated.model_node")
     """Console script and module of the simulator's node."""
     peers: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
     """Console script and module by adapter: simulators with vehicles that nodes talk to as to real ones."""
     adapters: Mapping[str, Callable[..., Node]] = field(default_factory=dict[str, Callable[..., Node]])
     """Nodes between the robots' commands and vehicles that only this domain has, by the adapter's name:
-    (fleet, `PlanOptions`) -> one node for all.
-    """
+    (fleet, `PlanOptions`) -> one node for all."""
     nodes: Callable[..., list[Node]] = no_nodes
     """(fleet, `PlanOptions`) -> further nodes of the fleet."""
     console: Callable[..., OperatorSide | None] = nothing
     """(node, namespace) -> the operator's interface to the further nodes: its `clients` are services that
-    have to be there before anything begins; None: there is none.
-    """
+    have to be there before anything begins; None: there is none."""
     rehearse: Callable[..., Figures | None] = LazyImport[Figures | None]("robomarl.front.cli.flights:rehearse")
     """(fleet, arguments of `robomarl up`) -> figures; None: the nodes are left to the operator."""

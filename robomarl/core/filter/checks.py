@@ -101,8 +101,7 @@ def _in_plane(c: Constants, view: LocalView, ok: Array, state: Motion, xp: Modul
 
 def _mates(c: Constants, view: LocalView, known: tuple[Array, Array], since_s: Array, xp: ModuleType) -> Body:
     """Return the usable mates, and all other mates far away. `known`: mask of the usable mates, and the own
-    position.
-    """
+    position."""
     shown, far = known[0][..., None], (known[1] + FAR_M)[..., None, :]
     heard = view.heard
     state = Motion(split(xp.where(shown, heard.pos_m, far)), split(xp.where(shown, heard.vel_m_s, 0.0)))

@@ -34,10 +34,6 @@ def _repeat(step: Step, u: Array, needed: Array) -> Array:
     return u
 
 
-def _each(step: RowStep, u: Array, rows: Array) -> Array:
-    return reduce(step, rows, u)
-
-
 class Library(NamedTuple):
     """Library of the arrays, and the QP solver for them."""
 
@@ -48,7 +44,7 @@ class Library(NamedTuple):
     """How sums over the queue are made."""
     repeat: Callable[[Step, Array, Array], Array] = _repeat
     """(step, u [3, ...], needed [...]) -> u after `least.ROUNDS` steps; the result is meaningless where not needed."""
-    each: Callable[[RowStep, Array, Array], Array] = _each
+    each: Callable[[RowStep, Array, Array], Array] = lambda step, u, rows: reduce(step, rows, u)
     """(step, u [3, ...], rows [m, 4, ...]) -> u after a step (u, row) for each row in turn."""
 
 
@@ -140,10 +136,8 @@ def _decide(
 
 
 def _boxes(c: Constants, own: Predicted, stay: Hold, xp: ModuleType) -> tuple[Bound | None, tuple[Box, Box, Box]]:
-    """Return the faces of the arena, and the lowest and highest command [3, ...] within the arena, within
-    the box about the robot's place, and within the sides of that box that teammates have brought in;
-    each is in the one before.
-    """
+    """Return the faces of the arena, and the lowest and highest command [3, ...] within the arena, within the box about
+    the robot's place, and within the sides of that box that teammates have brought in; each is in the one before."""
     faces = [stacked.faces(c, own, None, xp)]
     if c.mode == "qp":
         faces += [stacked.faces(c, own, hold.room_of(c, a, xp), xp) for a in (hold.widened(stay), stay)]
@@ -166,8 +160,7 @@ def _remember(
     c: Constants, carry: FilterCarry, known: tuple[Predicted, bias.Bias, Hold], result: FilterResult, xp: ModuleType
 ) -> FilterCarry:
     """Return the memory after a decision, from the prediction, the learned bias, and the place where the robot
-    stays.
-    """
+    stays."""
     (own, learned, stay), command = known, result.command
     after, stop = motion.committed(c, own, tuple(command[..., i] for i in range(3)), xp)
     sent = xp.concatenate([carry.commands, command[..., None, :]], -2)

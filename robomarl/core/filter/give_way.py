@@ -73,8 +73,7 @@ class GiveWay:
 
     def _in_traffic(self, carry: WayCarry, view: LocalView, nominal: Array) -> tuple[WayCarry, Array]:
         """Lead robots around a crowd, or to the right of mates in the way; a robot that leaves a roundabout goes
-        straight.
-        """
+        straight."""
         xp, params = namespace(nominal, view.own.pos_m), self.params
         found = meet(view, params.limits.speed_m_s)
         right = keep_right(params, view, nominal, found)
@@ -87,8 +86,7 @@ class GiveWay:
 
     def _at_passages(self, carry: WayCarry, view: LocalView, commands: tuple[Array, Array]) -> tuple[WayCarry, Array]:
         """Decide as `__call__`, where there are obstacles; `commands` are the nominal one and the one that
-        keeps to the right.
-        """
+        keeps to the right."""
         assert isinstance(carry.passage, Passage), "there is one where there are obstacles"
         xp, (nominal, asked) = namespace(view.own.pos_m, commands[0]), commands
         lookout = passages.look(self.params, carry.passage, view)

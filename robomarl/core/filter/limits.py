@@ -25,8 +25,7 @@ class Limits(NamedTuple):
     rows: HalfSpaces
     at_odds: tuple[Vec3, Array]
     """Half-spaces that count instead if no command satisfies all rows: the mates and the own speed as they
-    most likely are, all other rows unchanged.
-    """
+    most likely are, all other rows unchanged."""
     gap_m: Array
     """The smallest distance to a limit."""
     pressed: Array

@@ -24,8 +24,7 @@ from robomarl.core.hardware.vehicle import (
 
 SMALLER_IS_STRICTER = ("brake_m_s2", "max_age_s", "gain_per_s", "clear_rad", "delay_spread")
 """Keys of `SafetyConfig` and `Strangers` for which the smaller value is stricter; for all other keys
-it is the larger.
-"""
+it is the larger."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +63,7 @@ class SafetyParams:
     """A part of the vehicle that is a line, such as a cable."""
     boards_m: tuple[Positive, Positive] | None = None
     """Distances of a game's boards: they stop the vehicle's centre this far from the middle of the field,
-    along it and across. The vehicle may touch them, slowly.
-    """
+    along it and across. The vehicle may touch them, slowly."""
 
     def __post_init__(self) -> None:
         """Check that the fallback is possible, that the gains fit the period, and that nothing needed is unset."""

@@ -33,8 +33,7 @@ HEARD = {
 }
 SEEN = {"mask": (), "pos_m": (3,), "vel_m_s": (3,), "age_s": ()}
 """Fields of a view that are read, with their last axes. TURNED is read of differential drives only.
-The axes of HEARD and SEEN come after that of the teammates or strangers.
-"""
+The axes of HEARD and SEEN come after that of the teammates or strangers."""
 SENSED = tuple(f"sensed.strangers_{name}" for name in SEEN)
 
 

@@ -15,14 +15,10 @@ from robomarl.core.geometry import quat_from_yaw
 from robomarl.core.view import Goal, Heard, LocalView, NothingSensed, Own, Plan
 
 PUSH_SHARE, TRACK_PER_S = 0.5, 3.0
-"""Share of the largest speed that the policy wants towards the limit, and its acceleration per missing
-speed [1/s].
-"""
+"""Share of the largest speed that the policy wants towards the limit, and its acceleration per missing speed [1/s]."""
 STILL_M, STILL_S, LONGEST_S = 0.005, 0.5, 30.0
-"""Motion [m] within a time [s] below which a robot counts as at rest, because errors that the filter
-learns move it by millimetres; and the longest simulation [s]. The simulation ends at rest, or after
-the longest time.
-"""
+"""Motion [m] within a time [s] below which a robot counts as at rest, because errors that the filter learns move it by
+millimetres; and the longest simulation [s]. The simulation ends at rest, or after the longest time."""
 
 
 class Errors(NamedTuple):

@@ -14,8 +14,7 @@ from robomarl.core.hardware.vehicle import AnyVehicle
 
 PERIOD_S, AGE_S = 0.02, 0.04
 """Decision period [s] and message age [s] for a vehicle's file: decisions at 50 Hz, and messages as
-old as two periods, the one in which they are sent and the one on their way.
-"""
+old as two periods, the one in which they are sent and the one on their way."""
 FAR_M = 1e3
 """No wall."""
 
@@ -140,8 +139,7 @@ def _of_one(params: SafetyParams, axis: int) -> float:
 
 def _start_m(params: SafetyParams) -> float:
     """Return half of a distance at which the rows allow the speed of the push: separation, braking distance, and
-    more.
-    """
+    more."""
     s, speed = params.safety, params.limits.speed_m_s
     braking_m = speed**2 / (2 * s.brake_m_s2) + speed * (s.delay_s + AGE_S + 1 / s.gain_per_s)
     return s.separation_m * s.downwash_ratio + params.look_ahead_m + braking_m

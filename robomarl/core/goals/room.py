@@ -36,8 +36,7 @@ def goal_fault(params: SafetyParams, place_m: np.ndarray, reach_m: float = 0.0) 
 
 def box_fault(params: SafetyParams, place_m: np.ndarray) -> str:
     """Return the reason why a place of a team's payload is outside the arena, without its margin; "" if it is
-    inside.
-    """
+    inside."""
     if not np.isfinite(place_m).all():
         return f"{_place(place_m)} is not finite"
     if params.arena is None:

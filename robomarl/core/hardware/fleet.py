@@ -44,17 +44,14 @@ class RobotConfig:
     """Place of the robot in the team, from 0; the simulator and the bundle identify it by this."""
     folder: str
     """Folder of its bundles. A relative path is below the home folder there if the robot has a `host`,
-    else below the working directory, or below `--root`.
-    """
+    else below the working directory, or below `--root`."""
     host: str = ""
     """Address of the robot: a name of the user's ssh settings, or [user@]address[:port], an IPv6 address
-    with a port in brackets and quotes. Empty: this machine.
-    """
+    with a port in brackets and quotes. Empty: this machine."""
     uri: str = ""
     """Address of its autopilot, as its adapter takes it: radio://0/80/2M/E7E7E7E701."""
     python: str = ""
-    """Interpreter there that has robomarl; by default the one that `robomarl fleet setup` makes, in
-    `FOLDER/venv`."""
+    """Interpreter there that has robomarl; by default the one that `robomarl fleet setup` makes, in `FOLDER/venv`."""
 
     def __post_init__(self) -> None:
         """Check the name."""
@@ -108,8 +105,7 @@ class Fleet:
     """An ssh settings file to use instead of the user's own (`ssh -F`)."""
     max_clock_error_s: Positive = 1.0
     """Largest difference between the clocks of a robot and the operator. Robots beyond it are not flashed,
-    because their messages would look stale.
-    """
+    because their messages would look stale."""
 
     def __post_init__(self) -> None:
         """Check the keys against each other."""

@@ -41,8 +41,7 @@ def volume_m3(radius_m: float, height_m: float | None = None) -> float:
 
 def check_density(mass_kg: float, volume: float, size: str, where: str = "") -> None:
     """Raise `ValueError` if a mass does not go with a volume [m^3]; `size` is the text of the keys that
-    the volume comes from.
-    """
+    the volume comes from."""
     density = mass_kg / volume
     if not LEAST_KG_M3 <= density <= MOST_KG_M3:
         kind = "denser" if density > MOST_KG_M3 else "lighter"

@@ -83,8 +83,7 @@ class SafetyConfig:
     """Deceleration that the vehicle always reaches along its velocity."""
     delay_s: NonNegative
     """Longest time from a sensor stamp to the command's effect, lags included. The time may change from
-    one command to the next; `delay_spread` bounds the shortest.
-    """
+    one command to the next; `delay_spread` bounds the shortest."""
     position_error_m: NonNegative
     """Bound of the estimator's position error."""
     velocity_error_m_s: NonNegative
@@ -99,12 +98,10 @@ class SafetyConfig:
     """Bound of the constant part of that difference, on each axis: wind, trim. `accel_error_m_s2` is for the rest."""
     lift_bias_m_s2: NonNegative | None = None
     """Bound of the constant part on the vertical axis, where battery and payload add to it; None: as on
-    the horizontal axes.
-    """
+    the horizontal axes."""
     delay_spread: Fraction | None = None
     """Shortest over longest delay: a command takes effect between this share of `delay_s` and all of it; None: 0.5. A
-    smaller share allows for more, and makes robots slower near each other.
-    """
+    smaller share allows for more, and makes robots slower near each other."""
     clearance_m: Positive | None = None
     """Distance kept between the vehicle's centre and the surface of an obstacle; needed where there are any."""
 

@@ -32,8 +32,7 @@ def _one_source_each(content: JsonObject, file: str) -> JsonObject:
 
 def _as_it_was(content: JsonObject, file: str) -> JsonObject:
     """Return the content unchanged: no key was renamed, and the scenario's check rejects values that the
-    new version rejects.
-    """
+    new version rejects."""
     return content
 
 

@@ -45,7 +45,7 @@ def verify_here(name_or_dir: str | Path, timed: bool = True, filtered: bool = Tr
 
 
 def start_here(name_or_dir: str | Path) -> Verdict:
-    """See `isolated_check.start_bundle`; in this process. The filter is tried on the first decisions of each sequence."""
+    """See `isolated_check.start_bundle`; in this process. The filter is tried on the first decisions of sequences."""
     try:
         bundle = load_bundle(name_or_dir)
         policy, sequences = open_policy(bundle, check_golden=False), read_golden(bundle)

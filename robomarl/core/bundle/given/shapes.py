@@ -2,16 +2,32 @@
 
 from collections.abc import Callable
 from operator import attrgetter
+from typing import NamedTuple
 
 import numpy as np
 
-from robomarl.core.bundle.given.pilot_carry import PilotCarry
+from robomarl.core.filter.give_way import WayCarry
+from robomarl.core.filter.memory import FilterCarry
 from robomarl.core.filter.tree import Tree, leaves
+from robomarl.core.spec import Memory
 from robomarl.core.types import Array
 from robomarl.core.view import LocalView, leaf_shapes
 
 NUMBERS, FLAGS = "fiub", "b"
 """Kinds of numpy's types that are read as numbers; as flags."""
+
+
+class PilotCarry(NamedTuple):
+    """All memory of one robot, or of many."""
+
+    memory: Memory
+    """Histories of the observation."""
+    policy: tuple[Array, ...]
+    """Memory of the network."""
+    safety: FilterCarry
+    """Memory of the filter: queued commands, committed plan."""
+    way: WayCarry | tuple[()] = ()
+    """Memory of the rules against deadlock; empty without rules."""
 
 
 class GivenCheck:

@@ -1,6 +1,4 @@
-"""Detours: a robot that the filter holds still far from its goal tries another direction for a while.
-Array-generic.
-"""
+"""Detours: a robot that the filter holds still far from its goal tries another direction for a while. Array-generic."""
 
 import math
 

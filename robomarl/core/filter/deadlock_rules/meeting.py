@@ -84,8 +84,7 @@ def meet(view: LocalView, speed_m_s: float) -> Meeting:
 
 def _lift(params: SafetyParams, view: LocalView, below_m: Array, share: Array) -> Array:
     """Return the vertical acceleration [...] that separates robots that meet: up from a mate below, down
-    from one above.
-    """
+    from one above."""
     xp, (z, climb) = namespace(below_m), (part[..., 2] for part in (view.own.pos_m, view.own.vel_m_s))
     short = xp.clip(1 - xp.abs(below_m) / LIFT_M, 0.0, 1.0) * share
     wanted = LIFT_M_S * xp.clip((xp.tanh(below_m / LIFT_NOISE_M) * short).sum(-1), -1.0, 1.0)

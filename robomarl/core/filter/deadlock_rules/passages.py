@@ -25,9 +25,7 @@ STEP_M = 0.125
 BEFORE, AHEAD = 12, 20
 """Number of sampled points behind the robot and in front."""
 ROOM_M = 0.15
-"""Lateral room [m] beyond their separation that two robots that pass each other need; one robot needs
-half as much.
-"""
+"""Lateral room [m] beyond their separation that two robots that pass each other need; one robot needs half as much."""
 NEARER_M = 0.3
 """Distance [m] by which a robot must be nearer to the middle than a mate to go first."""
 REMEMBER_S = 8.0
@@ -35,10 +33,8 @@ REMEMBER_S = 8.0
 PATIENCE_S, BOLD_S = 5.0, 4.0
 """Waiting time [s] after which a robot proceeds despite oncoming mates, and the time [s] for which it does."""
 MOUTH_M = 0.175
-"""Distance [m] before the mouth within which a robot that has to wait backs out along its line before
-it steps aside. It is at most the waiting distance less `SHORT_M`, for robots that may be close to
-each other.
-"""
+"""Distance [m] before the mouth within which a robot that has to wait backs out along its line before it steps aside.
+It is at most the waiting distance less `SHORT_M`, for robots that may be close to each other."""
 WAIT_M = 0.1
 """Distance [m] before the mouth, beyond the separation, at which a robot waits."""
 SHORT_M = 0.05

@@ -26,22 +26,19 @@ HOLDS = (4, 10, 20, 34)
 """Largest crowds that one, two, three and four rings have room for; larger crowds use five."""
 ROOM_M = 0.37
 """Distance [m] from ring to ring beyond the separation: the filter asks it of two robots that pass
-each other at speed.
-"""
+each other at speed."""
 MEETS = 2
 """Minimum number of mates in the way for a roundabout to begin."""
 EDGE = 0.85
 """Fraction of the crowd's mean distance from the centre. A robot that is nearer, or has a nearer goal,
-does not go around.
-"""
+does not go around."""
 BEHIND_M = 0.4
 """Distance [m] farther away than the goal beyond which a mate is not part of the crowd."""
 BEYOND_M = 0.2
 """A ring leads farther from the centre than the goal is by no more than this."""
 WALL_M = 0.2
 """Minimum distance [m] of a ring from a wall: a robot that flies into a wall waits there until the
-roundabout is forgotten.
-"""
+roundabout is forgotten."""
 REMEMBER_S, FREE_S = 8.0, 4.0
 """Longest time [s] for which a roundabout is remembered, and the longest once the way to the goal is free."""
 NEAR_GOAL_M = 0.3
@@ -149,8 +146,7 @@ def _to_walls(params: SafetyParams, centre_m: Array) -> Array:
 
 def ring_of(rank: Array, count: Array) -> Array:
     """Return the ring [...], from 1 inside, of the robot that has `rank` of `count` robots before it
-    around the centre.
-    """
+    around the centre."""
     xp = namespace(rank)
     rings, halvings = 1 + sum((count > most) * 1 for most in HOLDS), sum((rank % 2**k == 0) * 1 for k in (1, 2, 3, 4))
     return xp.maximum(rings - halvings, 1)

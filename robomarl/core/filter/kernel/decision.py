@@ -10,7 +10,7 @@ import numpy as np
 
 from robomarl.core.filter import kernel
 from robomarl.core.filter.kernel.layout import copied
-from robomarl.core.filter.kernel.library import Pointer
+from robomarl.core.filter.kernel.library import CPointer
 from robomarl.core.filter.memory import FilterCarry, Reason
 from robomarl.core.filter.model.bias import Bias
 from robomarl.core.filter.model.constants import Constants
@@ -36,11 +36,11 @@ PLAIN = (*map(np.dtype, (float, np.float32, bool)), "dtype", LocalView, Own, Hea
 class Room(NamedTuple):
     """How the numbers of a robot lie in memory, by how many mates and strangers there is room for."""
 
-    sizes: Pointer
+    sizes: CPointer
     """`RmSizes`."""
     num_in: int
     num_out: int
-    scratch: Pointer
+    scratch: CPointer
     """Scratch memory of a decision."""
 
 
@@ -120,8 +120,7 @@ class KernelFilter:
         self, carry: FilterCarry, view: LocalView, nominal: np.ndarray, gain_per_s: Array | None
     ) -> tuple[Array, ...]:
         """Return the inputs of the filter, in the order of `rm_decide`. The masks of mates and strangers are the
-        last two.
-        """
+        last two."""
         own, heard = view.own, view.heard
         strangers = strangers_in(self._constants, view) if view.sensed or self._constants.strangers else None
         seen, *others = (_NOBODY,) if strangers is None else strangers

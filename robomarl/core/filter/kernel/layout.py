@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal, Union, get_args, get_origin, get_type_hints
 
 from robomarl.core.filter.kernel.build import CONSTANTS
-from robomarl.core.filter.kernel.library import Ffi, Pointer
+from robomarl.core.filter.kernel.library import CPointer, Ffi
 from robomarl.core.filter.model.body_kinds import Kind, Shape, Solid
 from robomarl.core.filter.model.constants import Constants, Queue
 from robomarl.core.hardware.sections import Vector3
@@ -42,9 +42,9 @@ def header() -> str:
     return "\n".join([HEAD, *structs, "#endif"]) + "\n"
 
 
-def copied(ffi: Ffi, constants: Constants) -> tuple[Pointer, list[Pointer]]:
+def copied(ffi: Ffi, constants: Constants) -> tuple[CPointer, list[CPointer]]:
     """A copy of the constants as `RmConstants *`, and memory that it points to, which has to live as long."""
-    struct, kept = ffi.new("RmConstants *"), list[Pointer]()
+    struct, kept = ffi.new("RmConstants *"), list[CPointer]()
     _fill(ffi, struct, constants, kept)
     return struct, kept
 
@@ -61,11 +61,7 @@ def _hints(cls: type) -> dict[str, object]:
 
 
 def _declared(name: str, hint: object) -> Iterator[str]:
-    """Declarations of one field.
-
-    Raises:
-        TypeError: C has no type for it.
-    """
+    """Declarations of one field; raises `TypeError` if C has no type for it."""
     inner, item = _present(hint), (get_args(hint) or (None,))[0]
     if inner is not hint:
         yield f"int has_{name}"
@@ -92,7 +88,7 @@ def _present(hint: object) -> object:
     return inner
 
 
-def _fill(ffi: Ffi, struct: object, source: tuple[object, ...], kept: list[Pointer]) -> None:
+def _fill(ffi: Ffi, struct: object, source: tuple[object, ...], kept: list[CPointer]) -> None:
     """Set the fields of a struct to those of a NamedTuple; memory that it points to is appended to `kept`."""
     for name, hint in _hints(type(source)).items():
         value, inner = getattr(source, name), _present(hint)
@@ -115,7 +111,7 @@ def _fill(ffi: Ffi, struct: object, source: tuple[object, ...], kept: list[Point
                 _fill(ffi, array[i], part, kept)
 
 
-def _fill_queue(ffi: Ffi, struct: object, name: str, queue: Queue, kept: list[Pointer]) -> None:
+def _fill_queue(ffi: Ffi, struct: object, name: str, queue: Queue, kept: list[CPointer]) -> None:
     setattr(struct, f"num_{name}", len(queue.oldest))
     for part, numbers in zip(queue._fields, queue, strict=True):
         kept.append(ffi.new("double[]", numbers))

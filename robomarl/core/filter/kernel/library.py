@@ -6,7 +6,7 @@ from typing import Protocol, SupportsInt
 import numpy as np
 
 
-class Pointer(Protocol):
+class CPointer(Protocol):
     """Memory of C: one struct, or several numbers or structs."""
 
     def __getitem__(self, at: int) -> object:
@@ -26,17 +26,17 @@ class CType(Protocol):
 class Ffi(Protocol):
     """Part of `cffi.FFI` that this package uses; the text names a type of C."""
 
-    new: Callable[..., Pointer]
+    new: Callable[..., CPointer]
     typeof: Callable[[str], CType]
-    cast: Callable[[str, Pointer], SupportsInt]
-    from_buffer: Callable[[str, np.ndarray], Pointer]
+    cast: Callable[[str, CPointer], SupportsInt]
+    from_buffer: Callable[[str, np.ndarray], CPointer]
 
 
 class Lib(Protocol):
     """Functions of `kernel.h` that Python calls."""
 
-    rm_room_size: Callable[[Pointer, Pointer], int]
-    rm_in_size: Callable[[Pointer], int]
-    rm_out_size: Callable[[Pointer], int]
+    rm_room_size: Callable[[CPointer, CPointer], int]
+    rm_in_size: Callable[[CPointer], int]
+    rm_out_size: Callable[[CPointer], int]
     rm_decide_many: Callable[..., None]
     rm_project_many: Callable[..., None]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from robomarl.core.filter import kernel
-from robomarl.core.filter.kernel.library import Ffi, Pointer
+from robomarl.core.filter.kernel.library import CPointer, Ffi
 from robomarl.core.filter.memory import Reason
 from robomarl.core.filter.qp.projection import Projection
 
@@ -32,6 +32,6 @@ def project_batch(A: np.ndarray, b: np.ndarray, u0: np.ndarray) -> Projection:  
     return Projection(u, status == Reason.OK, residual, status == Reason.INFEASIBLE)
 
 
-def _pointer(ffi: Ffi, array: np.ndarray, kind: str = "double[]") -> Pointer:
+def _pointer(ffi: Ffi, array: np.ndarray, kind: str = "double[]") -> CPointer:
     """The array's memory, for C."""
     return ffi.from_buffer(kind, array)

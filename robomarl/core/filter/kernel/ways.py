@@ -14,8 +14,7 @@ from robomarl.core.view import Goal, Heard, LocalView, Own
 _FUNCTIONS = (np.tanh, np.arcsin, np.arctan2, np.cos, np.sin)
 PLAIN = (np.dtype(float), None, np.dtype(bool), "dtype", LocalView, Own, Heard, Goal, WayCarry, Roundabout, *_FUNCTIONS)
 """Python objects that `plain_ways.c` needs, after the address of the constants. The entry for single
-precision is None, because Python would compute in that precision.
-"""
+precision is None, because Python would compute in that precision."""
 
 
 class KernelWays:

@@ -15,8 +15,7 @@ from robomarl.core.types import Array
 
 SPECK = 1e-18
 """Small number added like `motion.TINY`, for lengths of about 1: a projection to 1e-9 needs unit
-normals to 1e-15 if rows are almost parallel.
-"""
+normals to 1e-15 if rows are almost parallel."""
 
 
 class Bound(NamedTuple):
@@ -26,8 +25,7 @@ class Bound(NamedTuple):
     """Largest command [m/s^2] along the normal, not clipped yet."""
     floor: Array
     """Least bound that a row asks for [m/s^2]: with this command the vehicle brakes along the normal at
-    `brake_m_s2`, for any bias within the doubt, and the input box has room for it.
-    """
+    `brake_m_s2`, for any bias within the doubt, and the input box has room for it."""
 
 
 class Row(NamedTuple):

@@ -55,8 +55,7 @@ class Strangers:
     """Class-K gain of their rows: how late to brake before them; by default the vehicle's."""
     remember_s: Positive | None = None
     """Time for which a stranger that went out of sight counts, after `max_age_s` at its likely position;
-    by default no longer than that. Read by filters of players.
-    """
+    by default no longer than that. Read by filters of players."""
     clear_rad: NonNegative = 0.0
     """Angle about the heading within which the vehicle sees every stranger that stands there; 0: that is not sure."""
 

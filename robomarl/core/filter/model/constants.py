@@ -6,7 +6,7 @@ The margins are those of `docs/safety.md`, sections 4 and 5.
 import dataclasses
 import math
 from itertools import pairwise
-from typing import Literal, NamedTuple, TypedDict
+from typing import Literal, NamedTuple
 
 from robomarl.core.filter.model.body_kinds import Kind, Solid, keep_of, kinds_of, reach_of, slope_of
 from robomarl.core.filter.params import SafetyParams
@@ -96,18 +96,15 @@ class Constants(NamedTuple):
     """Share of h that must be left where a command takes effect early."""
     sudden_share: float
     """Fraction of an increase over the last command that is granted within the period; the rest may take effect
-    early.
-    """
+    early."""
     spend_per_s: float
     """Decay rate [1/s] of the clearance between two mates by the decisions of one robot: each decision
-    uses up at most 1 - keep^2 of the clearance, with the smaller keep of the two that a row has.
-    """
+    uses up at most 1 - keep^2 of the clearance, with the smaller keep of the two that a row has."""
     spread_s: float
     """Longest minus shortest delay."""
     half_s: float
     """Change of the velocity at the end of a plan, per m/s^2 beyond the last command, in the middle of the
-    range that the delay allows; the error can be as large.
-    """
+    range that the delay allows; the error can be as large."""
     half_way_s2: float
     """Change of the position at the end of a plan, per m/s^2 beyond the last command, as for `half_s`."""
     next_count: int
@@ -120,12 +117,10 @@ class Constants(NamedTuple):
     """Allowed speed beyond the own one from which on a wall cannot bind; see `far_from_wall`."""
     settle_share: float
     """Fraction of the step from the last command that is taken per period if no command satisfies all
-    rows. Estimation errors make that command jump between periods, and the delay could favour one side.
-    """
+    rows. Estimation errors make that command jump between periods, and the delay could favour one side."""
     hold_m: Vector3
     """Half-widths of the box in which a robot stays that does not receive its teammates: as small as the errors
-    allow.
-    """
+    allow."""
     slow_m_s: float
     """Speed from which braking stays within that box."""
     max_own_age_s: float
@@ -170,12 +165,16 @@ def constants_of(params: SafetyParams, mode: Mode = "qp") -> Constants:
 def _robust(params: SafetyParams) -> Constants:
     s, box, period = params.safety, params.limits, params.period_s
     reach, bias, slope = reach_of(params), params.bias_m_s2, slope_of(s.gain_per_s)
+    shortest = s.shortest_share * s.delay_s
     most = math.hypot(*reach) + math.hypot(*bias)
     arc, late = most * period**2 / 2, _of_delay(params, most)  # what acceleration bends in a period
     return Constants(
-        mode="qp",
-        **kinds_of(params, arc)._asdict(),
+        "qp",
+        *kinds_of(params, arc),
         **late,
+        next_count=_in_force(shortest, period, params.queue_length),
+        num_acting=params.queue_length,
+        queue=_queue((shortest, s.delay_s), period, params.queue_length),
         planar=params.planar,
         look_ahead_m=params.look_ahead_m,
         blind_m_s=box.speed_m_s,
@@ -209,29 +208,10 @@ def _robust(params: SafetyParams) -> Constants:
     )
 
 
-class _OfDelay(TypedDict):
-    """The constants that the delay decides; see `Constants`."""
-
-    horizon_s: float
-    plan_reach_m: float
-    plan_reach_m_s: float
-    sudden_share: float
-    spread_s: float
-    half_s: float
-    half_way_s2: float
-    next_count: int
-    max_own_age_s: float
-    brake_gain_per_s: float
-    settle_share: float
-    num_acting: int
-    queue: Queue
-
-
-def _of_delay(params: SafetyParams, most_m_s2: float) -> _OfDelay:
-    """The constants that the delay decides."""
+def _of_delay(params: SafetyParams, most_m_s2: float) -> dict[str, float]:
+    """The constants that the delay decides, but for counts and queue."""
     delay, period, ahead = params.safety.delay_s, params.period_s, params.look_ahead_m
-    shortest, slope = params.safety.shortest_share * delay, slope_of(params.safety.gain_per_s)
-    spread = delay - shortest
+    spread, slope = delay - params.safety.shortest_share * delay, slope_of(params.safety.gain_per_s)
     lead, turn = delay + period, params.limits.yaw_rate_rad_s  # `lead`: a plan's reference
     return {
         "horizon_s": delay,
@@ -241,12 +221,9 @@ def _of_delay(params: SafetyParams, most_m_s2: float) -> _OfDelay:
         "spread_s": spread,
         "half_s": spread / 2,
         "half_way_s2": (spread * period + spread**2 / 2) / 2,
-        "next_count": _in_force(shortest, period, params.queue_length),
         "max_own_age_s": max(delay, period),
         "brake_gain_per_s": 1 / lead,
         "settle_share": 1 - math.exp(-period / SETTLE_S),  # the delay takes one side of what flips
-        "num_acting": params.queue_length,
-        "queue": _queue((shortest, delay), period, params.queue_length),
     }
 
 
@@ -259,8 +236,7 @@ def _own_error(params: SafetyParams, arc_m: float) -> tuple[float, float]:
 
 def _hold(params: SafetyParams, arc_m: float) -> Vector3:
     """Return the distance of two opposite walls from the middle at which both let a robot rest there,
-    despite its errors.
-    """
+    despite its errors."""
     far, fast = _own_error(params, arc_m)
     t, w = params.safety.delay_s, params.safety.accel_error_m_s2
     x, y, z = (far + b * t**2 / 2 + _leeway(params, fast + b * t, w + b) for b in params.bias_m_s2)
@@ -301,8 +277,7 @@ def _corners(params: SafetyParams) -> tuple[Vector3, Vector3] | None:
 
 def _queue(delays_s: tuple[float, float], period_s: float, count: int) -> Queue:
     """Return the stretches in which each command takes over from the one before, between its shortest and
-    longest delay.
-    """
+    longest delay."""
     shortest, delay_s = delays_s
     decided = [-k * period_s for k in range(count, 0, -1)]
     turns = {min(max(t + after, 0.0), delay_s) for t in decided for after in (shortest, delay_s)}

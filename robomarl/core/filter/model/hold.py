@@ -23,16 +23,13 @@ NOWHERE_M = 2 * LARGE
 
 SILENT_BOXES = 4.0
 """Number of half boxes wanted between the places of two robots that fell silent, beside the
-separation. Both robots may use two; the errors of either place come on top.
-"""
+separation. Both robots may use two; the errors of either place come on top."""
 REMEMBERED_BOXES = 2.0
 """Number of half boxes within which a robot that flies on remembers its place: with a fallback that
-comes and goes, it would else find a place that is a little nearer each time.
-"""
+comes and goes, it would else find a place that is a little nearer each time."""
 OPEN_SIDE = 4.0
 """Maximum number of half boxes by which the far side opens: opposite walls that are as near as the
-errors allow contradict each other after a command that jumped, and then neither pushes.
-"""
+errors allow contradict each other after a command that jumped, and then neither pushes."""
 
 
 class Hold(NamedTuple):
@@ -43,12 +40,10 @@ class Hold(NamedTuple):
     """Place of its commanded point, world frame [m]; `NOWHERE_M` if it does not stay."""
     away: Vec3
     """Direction away from silent mates that are too near to the place, scaled by how far too near, -1 to 1
-    along each axis.
-    """
+    along each axis."""
     near: tuple[Vec3, Vec3]
     """Amounts, 0 or more along each axis, by which received mates below and above bring in the lower and
-    the upper side.
-    """
+    the upper side."""
 
 
 class Still(NamedTuple):

@@ -58,8 +58,7 @@ class Predicted(NamedTuple):
     motion: Motion
     unsure_m: Vec3
     """Bound of the position's error along each axis from the unknown bias and delay; on top of
-    `Constants.own_error_m` in any direction.
-    """
+    `Constants.own_error_m` in any direction."""
     unsure_m_s: Vec3
     """Bound of the velocity's error along each axis from the unknown bias and delay."""
     bias: Vec3 = NOWHERE

@@ -140,14 +140,12 @@ class _Sight(NamedTuple):
     """Largest speed towards us."""
     taken: Array
     """Distance not available for braking: separation, position uncertainty and, for a teammate, its own
-    braking distance.
-    """
+    braking distance."""
     reach: Array
     """Its largest acceleration on purpose along n."""
     turn: Array
     """Sine of the largest error of the direction n, because the places are not known exactly: this share
-    of motion across counts as motion along.
-    """
+    of motion across counts as motion along."""
     seems: Array
     """Amount by which its speed towards us may exceed the estimate, beside its acceleration on purpose."""
 
@@ -191,8 +189,7 @@ def _known(c: Constants, kind: Kind, own: Predicted, body: Body, sight: _Sight, 
 
 def _turned(c: Constants, kind: Kind, body: Body, sight: _Sight, xp: Library) -> _Sight:
     """Add the part along our line of accelerations across the line that the mate itself sees, which may be
-    turned against ours.
-    """
+    turned against ours."""
     wait, early = xp.maximum(body.wait_s, 0.0), body.early_s
     side = sight.turn * math.hypot(*kind.reach_m_s2)
     fast = sight.fast + side * (wait + 2 * early)

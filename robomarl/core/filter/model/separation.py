@@ -93,8 +93,7 @@ def _outside(x: Array, size: Array, xp: Library) -> Array:
 
 def _share(o: Vec3, b: Vec3, xp: Library) -> Array:
     """Return the position of the point nearest to o along b as a share of b, not clipped; for our own
-    line, its negative.
-    """
+    line, its negative."""
     return _dot(o, b) / (_dot(b, b) + TINY)
 
 

@@ -9,8 +9,7 @@ PAIRS = ((0, 0, 1), (1, 2, 2))
 
 PARALLEL = 1e-20
 """Least squared sine of two rows, and least squared determinant of three, in double precision, for
-which they have a line and a vertex, as in C; rounding makes 1e-32 of exactly parallel rows.
-"""
+which they have a line and a vertex, as in C; rounding makes 1e-32 of exactly parallel rows."""
 
 
 def candidates(new: np.ndarray, basis: np.ndarray, u0: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

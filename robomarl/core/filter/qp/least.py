@@ -48,8 +48,7 @@ def narrowed(inner: tuple[Array, Array], outer: tuple[Array, Array], xp: ModuleT
 
 def between(sides: tuple[Array, Array], xp: ModuleType) -> tuple[Array, Array]:
     """Return the lowest and highest command [3, ...] of a box, or of the gap between its sides if they
-    contradict each other.
-    """
+    contradict each other."""
     return xp.minimum(*sides), xp.maximum(*sides)
 
 
@@ -60,6 +59,5 @@ def settled(u: Array, last: Array, share: float, box: tuple[Array, Array], xp: M
 
 def within(u: Array, row: Array, box: tuple[Array, Array], xp: ModuleType) -> Array:
     """Return the nearest command [3, ...] within one row [4, ...], in the box: the row of the speed limit,
-    which mates count on, or of an obstacle that never moves.
-    """
+    which mates count on, or of an obstacle that never moves."""
     return inside(u - xp.maximum(over(row[None], u)[0], 0.0) * row[:3], box, xp)
