@@ -70,7 +70,9 @@ def case(command: CommandWords) -> str:
     """Return the case of a command: a specification for `_arguments` of each option and positional argument."""
     words = [option_words(option) for option in command.options]
     for number, place in enumerate(command.places, 1):
-        words.append(f"{'*' if place.repeated else number}:{place.name}: {' '.join(('_robomarl_values', *place.values))}")
+        words.append(
+            f"{'*' if place.repeated else number}:{place.name}: {' '.join(('_robomarl_values', *place.values))}"
+        )
     lines = " \\\n".join(f"                {quote(word)}" for word in words)
     return f"        {command.name})\n            _arguments -s \\\n{lines}\n            ;;"
 
