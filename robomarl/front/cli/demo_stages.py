@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from robomarl.ros.operator.flight_outcome import FlightFigures
     from robomarl.ros.operator.flights import FlightsResult
 
+    Outcomes = list[TeamMeasurements]
+
 TRAIN_MINUTES = 5.0
 
 
@@ -208,11 +210,7 @@ def ros_outcome(journal: StageLog, result: "FlightsResult") -> "TeamMeasurements
 
 
 def report(
-    options: DemoOptions,
-    journal: StageLog,
-    run_dir: Path | None,
-    outcomes: "list[TeamMeasurements]",
-    result: "FlightsResult",
+    options: DemoOptions, journal: StageLog, run_dir: Path | None, outcomes: "Outcomes", result: "FlightsResult"
 ) -> None:
     """Draw the flight and write the page."""
     import numpy as np

@@ -49,7 +49,7 @@ Heard = Callable[[int, Values, object], None]
 """(vehicle's time [ms], values, cflib's configuration of the log)."""
 
 
-class Packet(Protocol):
+class PlatformPacket(Protocol):
     """A packet of CRTP, as cflib passes it on."""
 
     channel: int
@@ -173,7 +173,7 @@ class CrazyflieLink:
         said |= {"messages_refused": str(self.refused)} if self.refused else {}
         return {"uri": self.uri, **said}
 
-    def _on_packet(self, packet: Packet) -> None:
+    def _on_packet(self, packet: PlatformPacket) -> None:
         self.heard_s = self.clock()
 
     def _on_lost(self, uri: str, why: str) -> None:
@@ -202,7 +202,7 @@ class CrazyflieLink:
         self._cf.send_packet(question, expected_reply=(TYPE_NAME,), resend=True)
         return UNNAMED
 
-    def _on_platform(self, packet: Packet) -> None:
+    def _on_platform(self, packet: PlatformPacket) -> None:
         """Check the vehicle's report of its type; another type has another mass, other motors, other gains."""
         if packet.channel != VERSIONS or not packet.data or packet.data[0] != TYPE_NAME or self.problem != UNNAMED:
             return
