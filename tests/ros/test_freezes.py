@@ -73,6 +73,8 @@ limit does not divide it. Without an estimate a robot is in STOP after `delay_s`
 
 `python -m benchmarks.nodes.freezes` flies each row and says whether the flight ended so, with no contact, every robot
 on the ground or at its place. `pytest tests/ros/test_freezes.py` flies two of them, with `-m slow` all.
+On 2026-11-27 the monitor was frozen in 45 flights, the recorder in 40 and the simulator in 36, 6 to 10 for each row:
+all ended as stated, without a contact, and no robots were nearer to each other than 0.838 m.
 
 | process | frozen for | what happens, in every flight |
 | --- | --- | --- |
