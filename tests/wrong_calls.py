@@ -39,6 +39,7 @@ BASE = {
     "train": ("train", "swap_4"),
     "up": ("up", "local_4"),
     "verify": ("verify", "swap_4"),
+    "view": ("view", "swap_4"),
 }
 """Words that would be right, of every command."""
 
@@ -241,7 +242,7 @@ VALUES: tuple[Row, ...] = (
     (("flash", "swap_4"), 2), (("flash",), 2), (("dataset",), 2), (("adapt", "swap_4"), 2), (("import",), 2),
     (("replay",), 2), (("identify",), 2), (("verify",), 2), (("check",), 2), (("up",), 2), (("prove",), 2),
     (("export",), 2), (("bench", "nothing"), 2), (("list", "extra"), 2), (("demo", "extra"), 2),
-    (("doctor", "extra"), 2), (("init",), 2), (("completion", "tcsh"), 2), (("init", "text"), 1),
+    (("doctor", "extra"), 2), (("init",), 2), (("view",), 2), (("completion", "tcsh"), 2), (("init", "text"), 1),
     (("init", "new", "--task", "swap"), 1),
     (("init", "new", "--task", "My Task"), 1), (("init", "new", "--task", "numpy"), 1),
     *(((command, "nothing", *rest), 1) for command, *rest in (

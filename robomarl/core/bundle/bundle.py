@@ -28,7 +28,7 @@ from robomarl.core.bundle.migrate import check_version, migrate
 from robomarl.core.bundle.onnx_check import check_onnx
 from robomarl.core.bundle.provenance import sha256_of
 from robomarl.core.bundle.zip_file import read_zip
-from robomarl.core.config import UserError, build, to_dict
+from robomarl.core.config import UserError, build, suggest, to_dict
 from robomarl.core.config.parsed import JsonObject, is_list, is_table, table_in
 from robomarl.core.domain.registry import find_features
 from robomarl.core.features import FEATURES
@@ -100,8 +100,9 @@ def find_bundle(name_or_dir: str | Path) -> Path:
         raise UserError(
             f"{name_or_dir}: {CONTRACT_FILE} is missing; this folder is not a bundle, make one with export."
         )
-    known = ", ".join(sorted(p.parent.name for p in bundles_dir().glob(f"*/{CONTRACT_FILE}"))) or "none"
-    raise UserError(f"Unknown bundle {str(name_or_dir)!r}: no such folder; bundles that ship: {known}.")
+    known = sorted(p.parent.name for p in bundles_dir().glob(f"*/{CONTRACT_FILE}"))
+    meant = suggest(Path(name_or_dir).name, known, "bundles that ship")
+    raise UserError(f"Unknown bundle {str(name_or_dir)!r}: no such folder; {meant}")
 
 
 def _is_zip(path: Path) -> bool:

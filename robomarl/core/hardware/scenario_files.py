@@ -42,7 +42,7 @@ def read_scenario(name: str) -> tuple[JsonObject, str]:
         path = _path(name)
         return read_toml(path, lambda base: read_scenario(base)[0], partial(_renewed, file=path.name)), path.name
     if (family := _family(name)) is None:
-        meant = suggest(name, scenario_names(), "known scenarios")
+        meant = suggest(_path(name).stem, scenario_names(), "known scenarios")
         raise UserError(f"Unknown scenario {name!r}: no file {_path(name).name}; {meant}")
     (content, file), count = read_scenario(family[0]), family[1]
     return {**content, "count": count}, f"{file} with count = {count}"

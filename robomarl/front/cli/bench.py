@@ -8,7 +8,7 @@ from typing import Annotated
 
 import tyro
 
-from robomarl.core.config import UsageError, UserError
+from robomarl.core.config import UsageError, UserError, suggest
 from robomarl.core.paths import checkout_dir
 from robomarl.core.types import Figures
 
@@ -28,7 +28,7 @@ def run(args: Args) -> Figures:
     benchmarks = _benchmarks()
     unknown = [name for name in args.names if name not in benchmarks.BENCHMARKS]
     if unknown:
-        raise UsageError(f"unknown benchmark {unknown[0]!r}; allowed: {', '.join(benchmarks.BENCHMARKS)}.")
+        raise UsageError(f"unknown benchmark {unknown[0]!r}; {suggest(unknown[0], benchmarks.BENCHMARKS)}")
     if args.case and len(args.names) != 1:
         raise UsageError("--case belongs to one benchmark; name it, as in `robomarl bench train --case start`.")
     found = []

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
-from robomarl.core.config import Count, Fraction, Natural, Positive, Range, Seed
+from robomarl.core.config import Count, Fraction, Natural, Positive, Range, Seed, UserError, suggest
 from robomarl.front.cli.ends import OutFolder
 
 if TYPE_CHECKING:
@@ -73,8 +73,22 @@ def setting_of(args: Args) -> "tuple[AnyVehicle, int, float]":
     if args.target.endswith((".yaml", ".yml")) or (vehicles_dir() / f"{args.target}.yaml").is_file():
         vehicle, count, period_s = load_any_vehicle(args.target), 8, 0.02
     else:
+        check_target(args.target)
         scenario = scenario_named(args.target)
         vehicle, count, period_s = scenario.vehicle_config, scenario.count, scenario.period_s
     if args.delay_s is not None:
         vehicle = dataclasses.replace(vehicle, safety=dataclasses.replace(vehicle.safety, delay_s=args.delay_s))
     return vehicle, args.count or count, 1 / args.rate_hz if args.rate_hz else period_s
+
+
+def check_target(target: str) -> None:
+    """Raises `UserError` with the nearest name if there is no scenario and no bundle of this name or path."""
+    from robomarl.core.bundle.bundle import is_bundle
+    from robomarl.core.hardware.scenario_files import is_scenario, scenario_names
+    from robomarl.core.paths import bundles_dir, vehicles_dir
+
+    if is_scenario(target) or is_bundle(target):
+        return
+    known = [*scenario_names(), *(file.parent.name for file in bundles_dir().glob("*/bundle.json"))]
+    meant = suggest(target, sorted({*known, *(file.stem for file in vehicles_dir().glob("*.yaml"))}), "known")
+    raise UserError(f"Unknown scenario, bundle or vehicle {target!r}; {meant}")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from robomarl.core.config import UsageError
+from robomarl.core.config import UsageError, suggest
 from robomarl.core.types import Figures
 
 OPERATORS = {">=": operator.ge, "<=": operator.le, "==": operator.eq, ">": operator.gt, "<": operator.lt}
@@ -75,7 +75,7 @@ def judged(figures: Figures, required: Sequence[Requirement]) -> Figures:
 def _judge(row: Figures, required: Requirement, figures: Figures) -> Figures:
     numbers = dict(_numbers(row))
     if required.figure not in numbers:
-        error = UsageError(f"--require {required}: there is no such figure; allowed: {', '.join(numbers)}.")
+        error = UsageError(f"--require {required}: there is no such figure; {suggest(required.figure, numbers)}")
         error.figures = figures
         raise error
     found = numbers[required.figure]

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from robomarl.core.bundle.bundle import is_bundle
-from robomarl.core.config import UserError
+from robomarl.core.config import UserError, suggest
 from robomarl.core.paths import bundles_dir
 from robomarl.lab.evaluate.evaluation import FlownPolicy
 from robomarl.lab.evaluate.sealed_scenario import opened_from_bundle
@@ -77,7 +77,5 @@ def _load(name: str) -> FlownPolicy:
 
         return load_bundle_policy(name)
     known = sorted(p.parent.name for p in bundles_dir().glob("*/bundle.json"))
-    raise UserError(
-        f"Unknown policy {name!r}: no run folder or bundle there; name one of: "
-        f"{', '.join([BASELINE, *known])}, the folder of a run or bundle, or a bundle's ZIP file."
-    )
+    meant = suggest(Path(name).name, [BASELINE, *known], "name a run's or bundle's folder, a ZIP file, or one of")
+    raise UserError(f"Unknown policy {name!r}: no run folder or bundle there; {meant}")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robomarl.core.config import UsageError
+from robomarl.core.config import UsageError, suggest
 from robomarl.lab.sim.scenario import S, Scenario
 
 HELD_OUT = ("weak_battery", "heavy")
@@ -73,8 +73,8 @@ def perturbed(scenario: S, changes: list[str] | tuple[str, ...]) -> S:
     for change in spelled_out(scenario, changes):
         name, _, text = change.partition("=")
         if name not in names:
-            allowed = ", ".join(names)
-            raise UsageError(f"--perturb {change}: {name!r} is not a randomized parameter; allowed: {allowed}.")
+            meant = suggest(name, [*names, *scenario.held_out])
+            raise UsageError(f"--perturb {change}: {name!r} is not a randomized parameter; {meant}")
         if name in pinned:
             raise UsageError(f"--perturb {change}: {name} is pinned twice; name one value.")
         try:

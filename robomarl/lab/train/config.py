@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
-from robomarl.core.config import Count, Fraction, NonNegative, Positive, Range, Seed, UserError, build, convert
+from robomarl.core.config import Count, Fraction, NonNegative, Positive, Range, Seed, UserError, build, convert, suggest
 from robomarl.core.config.parsed import JsonObject
 from robomarl.core.paths import recipes_dir
 from robomarl.core.tables import read_toml
@@ -318,5 +318,6 @@ def read_recipe(name: str) -> tuple[JsonObject, str]:
     """Keys of a recipe file, as parsed, and the file's name; see `load_recipe` for the errors."""
     path = Path(name) if name.endswith(".toml") else recipes_dir() / f"{name}.toml"
     if not path.is_file():
-        raise UserError(f"Unknown recipe {name!r}: no file {path.name}; known recipes: {', '.join(recipe_names())}.")
+        meant = suggest(path.stem, recipe_names(), "known recipes")
+        raise UserError(f"Unknown recipe {name!r}: no file {path.name}; {meant}")
     return read_toml(path, lambda base: read_recipe(base)[0], partial(renewed, file=path.name)), path.name

@@ -261,7 +261,7 @@ def test_a_policy_flies_in_teams_of_other_sizes():
 @pytest.mark.parametrize(
     ("name", "scenario", "message"),
     [
-        ("nobody", None, "Unknown policy 'nobody': no run folder or bundle there; name one of: baseline"),
+        ("nobody", None, "Unknown policy 'nobody': no run folder or bundle there; name a run's or bundle's folder"),
         ("baseline", None, "'baseline' belongs to no scenario; add --scenario NAME"),
         ("baseline", "nosuch", "Unknown scenario 'nosuch'"),
     ],
