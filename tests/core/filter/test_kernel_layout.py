@@ -11,6 +11,7 @@ from robomarl.core.filter.kernel import layout
 from robomarl.core.filter.kernel.build import CONSTANTS
 from robomarl.core.filter.model.bodies import Obstacle
 from robomarl.core.filter.model.constants import constants_of
+from robomarl.core.types import Array
 from tests.core.filter.views import PARAMS
 
 needs_kernel = pytest.mark.skipif(not kernel.usable(), reason="the C kernel is not built here")
@@ -32,7 +33,8 @@ def test_every_field_of_the_constants_is_copied():
         safety=replace(PARAMS.safety, clearance_m=0.2),
     )
     constants = constants_of(params)
-    struct, kept = layout.copied(kernel.load().ffi, constants)
+    copy: tuple[Array, list[object]] = layout.copied(kernel.load().ffi, constants)  # type: ignore[assignment]
+    struct, kept = copy
     assert struct.num_solids == 2 and len(kept) == 1 + len(constants.queue)
     assert_equal_fields(struct, constants)
     for i, solid in enumerate(constants.solids):
@@ -41,7 +43,7 @@ def test_every_field_of_the_constants_is_copied():
         assert [getattr(struct, f"queue_{name}")[k] for k in range(struct.num_queue)] == list(stretches), name
 
 
-def assert_equal_fields(struct: object, source: tuple) -> None:
+def assert_equal_fields(struct: Array, source: Array) -> None:
     for name in set(source._fields) - {"mode", "solids", "queue"}:
         value, copy = getattr(source, name), getattr(struct, name)
         assert getattr(struct, f"has_{name}", value is not None) == (value is not None), name
@@ -51,6 +53,6 @@ def assert_equal_fields(struct: object, source: tuple) -> None:
             assert np.array_equal(np.array(value, float), np.array(numbers(copy), float)), name
 
 
-def numbers(copy: object) -> object:
+def numbers(copy: Array) -> Array:
     """Numbers and arrays of C as lists."""
     return [numbers(part) for part in copy] if hasattr(copy, "__len__") else copy
