@@ -1,6 +1,8 @@
 """`robomarl view` of a fleet that runs and of its recording: real nodes over DDS, MuJoCo behind them."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -10,11 +12,20 @@ pytest.importorskip("rclpy")
 pytest.importorskip("mujoco")
 pytest.importorskip("viser")
 
+from rclpy.node import Node
+
 from robomarl.field.scene.recorded import RecordedStage, opened_recording
-from robomarl.field.scene.running import RunningStage, spinning
+from robomarl.field.scene.running import RunningStage
 from robomarl.front.view.subject import scene_of
 
 pytestmark = pytest.mark.ros
+
+
+@contextmanager
+def closing_node(node: Node) -> Iterator[None]:
+    """Destroy a node at the end of the block."""
+    yield
+    node.destroy_node()
 
 
 def newest(stage: RunningStage, holds, seconds: float = 30.0):
@@ -30,8 +41,8 @@ def newest(stage: RunningStage, holds, seconds: float = 30.0):
 
 def test_a_fleet_is_seen_and_a_goal_that_is_set_is_flown_to(flying):
     scene, task = scene_of("swap_2", 2)
-    context = flying.node.context
-    with spinning(context) as node:
+    node = Node("robomarl_view", context=flying.node.context, start_parameter_services=False)
+    with closing_node(node):
         stage = RunningStage(node, flying.console.team, "", scene, task)
         moment = newest(stage, lambda m: all(state.startswith("ACTIVE") for state in m.states) and m.pos_m.any())
         assert moment.pos_m.shape == (2, 3) and (moment.pos_m[:, 2] > 0.3).all()

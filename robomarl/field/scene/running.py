@@ -1,16 +1,13 @@
 """`RunningStage`: a fleet that runs now, over ROS, as moments of a scene. It listens; goals are all that it sends."""
 
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 import rclpy
 from rclpy.context import Context
-from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
@@ -19,12 +16,14 @@ from robomarl.field.scene.heard_team import HeardTeam
 from robomarl.lab.scene.scene import Scene, SceneMoment
 from robomarl.ros import convert, topics
 from robomarl.ros.environment_check.check import check_environment
-from robomarl.ros.intake.quality import qos_of
-from robomarl.ros.io.node_base import message_class, now_s, publisher, secured
+from robomarl.ros.intake.mailbox import Mailbox
+from robomarl.ros.io.node_base import now_s, publisher, secured
 
 NODE = "robomarl_view"
 STEP_S = 0.03
 """Least time between two moments."""
+DEPTH = 20
+"""Messages of a topic that wait until the next moment."""
 
 
 class RunningStage:
@@ -36,7 +35,7 @@ class RunningStage:
         """Listen to all topics of the team.
 
         Args:
-            node: where subscriptions belong to; another thread spins it.
+            node: where subscriptions belong to; nothing has to spin it.
             team: names of the robots, in their order.
             base: namespace of the team.
             scene: the scene of the fleet's scenario.
@@ -44,10 +43,9 @@ class RunningStage:
         """
         self.scene = replace(scene, names=team, period_s=STEP_S)
         self._node, self._team = node, HeardTeam(team, base, task)
-        self._lock, self._begun_s, self._shown = threading.Lock(), time.monotonic(), 0
-        for name, (topic, _) in self._team.takes.items():
-            kind = message_class(topic.type)
-            node.create_subscription(kind, name, partial(self._hear, name), qos_of(topic), raw=True)
+        self._begun_s, self._shown = time.monotonic(), 0
+        takes = self._team.takes.items()
+        self._mailboxes = {name: Mailbox(node, topic, name, depth=DEPTH) for name, (topic, _) in takes}
         goal = self._team.graph.goal
         places = team if goal in (topics.GOAL, None) else (topics.WORLD,)
         self._goals = [publisher(node, goal, goal.of(place, base)) for place in places] if goal else []
@@ -60,11 +58,15 @@ class RunningStage:
     def advance(self) -> SceneMoment | None:
         """Return the newest moment if a message has come since the last one, and not sooner than `STEP_S` after it."""
         at_s = time.monotonic() - self._begun_s
-        with self._lock:
-            if self._team.changes == self._shown or at_s - self.moment.time_s < STEP_S:
-                return None
-            self._shown = self._team.changes
-            self.moment = self._team.moment(at_s)
+        if at_s - self.moment.time_s < STEP_S:
+            return None
+        for name, mailbox in self._mailboxes.items():
+            for data, _ in mailbox.take():
+                self._team.take(name, data)
+        if self._team.changes == self._shown:
+            return None
+        self._shown = self._team.changes
+        self.moment = self._team.moment(at_s)
         return self.moment
 
     def set_goal(self, robot: int, place_m: np.ndarray) -> None:
@@ -78,14 +80,10 @@ class RunningStage:
         """True if every topic of goals has a subscriber besides this node."""
         return all(goal.get_subscription_count() > 1 for goal in self._goals)
 
-    def _hear(self, name: str, data: bytes) -> None:
-        with self._lock:
-            self._team.take(name, data)
-
 
 @contextmanager
-def spun_node(name: str = NODE) -> Iterator[Node]:
-    """Yield a node with a ROS context of its own, which a thread spins until the block ends.
+def view_node(name: str = NODE) -> Iterator[Node]:
+    """Yield a node with a ROS context of its own.
 
     Raises:
         UserError: ROS refuses to start, in its own words.
@@ -93,29 +91,9 @@ def spun_node(name: str = NODE) -> Iterator[Node]:
     check_environment()
     context = Context()
     secured(lambda: rclpy.init(context=context, signal_handler_options=SignalHandlerOptions.NO))
-    try:
-        with spinning(context, name) as node:
-            yield node
-    finally:
-        context.try_shutdown()
-
-
-@contextmanager
-def spinning(context: Context, name: str = NODE) -> Iterator[Node]:
-    """Yield a node of a context that is there, which a thread spins until the block ends."""
     node = secured(lambda: Node(name, context=context, start_parameter_services=False))
-    executor = SingleThreadedExecutor(context=context)
-    executor.add_node(node)
-
-    def spin() -> None:
-        with suppress(ExternalShutdownException):
-            executor.spin()
-
-    thread = threading.Thread(target=spin, daemon=True)
-    thread.start()
     try:
         yield node
     finally:
-        executor.shutdown()
-        thread.join(2.0)
         node.destroy_node()
+        context.try_shutdown()

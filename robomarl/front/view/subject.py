@@ -123,12 +123,12 @@ def recorded(choice: Choice) -> Subject:
 @contextmanager
 def running(choice: Choice) -> Iterator[Subject]:
     """Open a fleet that runs now; closes its node at the end."""
-    from robomarl.field.scene.running import RunningStage, spun_node
+    from robomarl.field.scene.running import RunningStage, view_node
 
     fleet = load_fleet(choice.what)
     scene, task = scene_of(choice.scenario or fleet.scenario, len(fleet.robots))
     team = tuple(robot.name for robot in sorted(fleet.robots, key=lambda robot: robot.index))
-    with spun_node() as node:
+    with view_node() as node:
         stage = RunningStage(node, team, choice.base, looking_like(fleet, scene), task)
         yield Subject(stage, f"fleet {fleet.name}", own_pace=True)
 
