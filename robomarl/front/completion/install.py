@@ -13,7 +13,7 @@ LOADERS = ("/usr/share/bash-completion/bash_completion", "/etc/bash_completion")
 """Files of the package bash-completion, which loads scripts by the command's name."""
 
 
-class Installed(NamedTuple):
+class CompletionFiles(NamedTuple):
     """Files that an installation wrote."""
 
     script: Path
@@ -21,7 +21,7 @@ class Installed(NamedTuple):
     """Start-up file of the shell that got a line; None if the shell finds the script by itself."""
 
 
-def install(shell: str, text: str, environment: Mapping[str, str] = os.environ) -> Installed:
+def install(shell: str, text: str, environment: Mapping[str, str] = os.environ) -> CompletionFiles:
     """Write the script, and where the shell does not look for it, a line into the shell's start-up file.
 
     Args:
@@ -49,7 +49,7 @@ def install(shell: str, text: str, environment: Mapping[str, str] = os.environ) 
     except OSError as error:
         said = f"{error.filename}: can't be written ({error.strerror})"
         raise UserError(f"{said}; make it writable, or keep the output of: robomarl completion {shell}") from None
-    return Installed(script, start)
+    return CompletionFiles(script, start)
 
 
 def add_line(start: Path, script: Path) -> None:
