@@ -34,13 +34,21 @@ SHORTER = {
 """What a test runs in place of what takes long."""
 FOLDERS = ("sim", "policies", "hardware_configs", "ros_nodes")
 LIMIT_S = 900
-AGAIN = """
+HELPERS = """
+set -ex
+nodes=
+quit_nodes() {
+    if [ -n "$nodes" ]; then kill -INT $nodes; wait $nodes || true; fi
+    nodes=
+}
+trap quit_nodes EXIT
 again() {
     local end=$((SECONDS + 90))
     until "$@"; do [ $SECONDS -lt $end ] || return 1; sleep 1; done
 }
 """
-"""Runs a command until it succeeds, for 90 s at most: nodes take a while to be ready."""
+"""`again` runs a command until it succeeds, for 90 s at most, because nodes take a while to be ready; `quit_nodes` is
+the reader's Ctrl-C in the first shell."""
 
 
 def blocks_of(page: Path, kind: str) -> list[str]:
@@ -66,7 +74,9 @@ def as_run(line: str) -> str:
     for long, short in SHORTER.items():
         line = re.sub(rf"{long}(?!\d)", short, line)
     if stays(line):
-        return f"{line} > nodes.log 2>&1 & nodes=$!; trap 'kill -INT $nodes; wait $nodes' EXIT"
+        return f"quit_nodes\n{line} > nodes.log 2>&1 &\nnodes=$!"
+    if line.startswith("robomarl up "):
+        return f"quit_nodes; {line}"
     if line.startswith(("robomarl fleet check", "ros2 service call")) and "|| true" not in line:
         return f"again {line}"
     if line.startswith("robomarl adapt"):  # 1: no better bundle was found, as the page says
@@ -76,7 +86,7 @@ def as_run(line: str) -> str:
 
 def script_of(page: Path) -> str:
     """The page as a script of bash."""
-    return "\n".join(["set -ex", AGAIN, *map(as_run, commands_of(page))])
+    return "\n".join([HELPERS, *map(as_run, commands_of(page))])
 
 
 def run_page(root: Path, name: str, folder: Path) -> str:
