@@ -258,7 +258,7 @@ def distribution(package: str) -> str:
 
 def third_party(name: str, path: Path) -> set[str]:
     packages = {found.name.split(".")[0] for found in imports_of(name, path)}
-    return {distribution(package) for package in packages - sys.stdlib_module_names - {"robomarl"}}
+    return {distribution(package) for package in packages - sys.stdlib_module_names - {"robomarl", "_typeshed"}}
 
 
 def test_what_is_imported_is_declared(root: Path):

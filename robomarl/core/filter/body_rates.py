@@ -7,13 +7,10 @@ A carrier cannot brake alone: the load swings on and pulls. `safety.brake_m_s2` 
 deceleration of the team with its load, and every row that brakes counts on no more.
 """
 
-from collections.abc import Callable
-from typing import TypeVar
-
 import numpy as np
 
 from robomarl.core.filter.filter import SafetyFilter
-from robomarl.core.filter.memory import FilterCarry
+from robomarl.core.filter.memory import Decide, FilterCarry, Memory
 from robomarl.core.geometry import namespace
 from robomarl.core.types import Array, FilterResult
 from robomarl.core.view import LocalView
@@ -21,9 +18,6 @@ from robomarl.core.view import LocalView
 ACCELERATIONS = 3
 WIDTH = 5
 """Elements of such a command: acceleration x, y, z [m/s^2, world], body rates roll, pitch [rad/s]."""
-Memory = TypeVar("Memory")
-"""Memory of the filter that decides."""
-Decide = Callable[..., tuple[Memory, FilterResult]]
 
 
 def filter_carrier(

@@ -1,18 +1,22 @@
 """Memory of the filter, and the reasons of its fallbacks."""
 
+from collections.abc import Callable
 from enum import IntEnum
 from types import ModuleType
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from robomarl.core.filter.model.bias import LARGE, UNKNOWN_M_S, Bias
 from robomarl.core.filter.params import SafetyParams
 from robomarl.core.hardware.sections import Vector3
-from robomarl.core.types import Array
+from robomarl.core.types import Array, FilterResult
 from robomarl.core.view import Plan
 
-__all__ = ["LARGE", "UNKNOWN_M_S", "Bias", "FilterCarry", "Reason", "forget", "initial_carry"]
+__all__ = ["LARGE", "UNKNOWN_M_S", "Bias", "Decide", "FilterCarry", "Memory", "Reason", "forget", "initial_carry"]
+Memory = TypeVar("Memory")
+"""Memory of the filter that decides."""
+Decide = Callable[..., tuple[Memory, FilterResult]]
 
 
 class Reason(IntEnum):

@@ -6,9 +6,8 @@ everything that it keeps with the configured one (`docs/safety.md`, "Gains that 
 
 import numpy as np
 
-from robomarl.core.filter.body_rates import Decide, Memory
 from robomarl.core.filter.filter import SafetyFilter
-from robomarl.core.filter.memory import FilterCarry
+from robomarl.core.filter.memory import Decide, FilterCarry, Memory
 from robomarl.core.geometry import namespace
 from robomarl.core.types import Array, FilterResult
 from robomarl.core.view import LocalView

@@ -123,8 +123,8 @@ def write_judge(out: Path, flown: RecordedFlights, found: CarriedFigures, traine
 
 
 def accept(
-    find: Callable[[Scenario, Sequence[RobotTrack]], CarriedFigures],
-    scenarios: tuple[Scenario, Scenario],
+    find: Callable[[S, Sequence[RobotTrack]], CarriedFigures],
+    scenarios: tuple[S, S],
     held: list[RobotTrack],
 ) -> Prediction:
     """Return the errors of the file and of the identified values in held-out flights.

@@ -11,7 +11,7 @@ from robomarl.lab.sim.model.scenario import TeamScenario
 from robomarl.lab.sim.model.world import TeamWorld
 
 ROOM_M = ((-3.0, -3.0, 0.0), (3.0, 3.0, 1.0))
-"""Room that is shown where a scenario has no arena."""
+"""Room that is shown unless a domain shows its own arena."""
 Marks = Callable[[TeamScenario, TeamWorld], tuple[Primitive, ...]]
 """(scenario, world of one episode) -> things of the task, world frame."""
 
@@ -29,8 +29,7 @@ def staging_of_model(scene: Callable[[TeamScenario], Scene] | None = None) -> St
 def plain_scene(scenario: TeamScenario) -> Scene:
     """Return a room with the robots of the scenario."""
     count = scenario.count
-    arena = getattr(scenario, "arena", None)
-    low, high = (arena.low_m, arena.high_m) if arena else ROOM_M
+    low, high = ROOM_M
     return Scene(
         names=tuple(f"robot_{index}" for index in range(count)),
         colours=team_colours(count),

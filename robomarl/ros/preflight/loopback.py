@@ -19,23 +19,25 @@ def loopback_s(limit_s: float) -> float | None:
         limit_s: longest time to wait [s].
     """
     import rclpy
-    from rclpy.executors import SingleThreadedExecutor
     from std_msgs.msg import String
 
-    began, arrived = time.monotonic(), []
-    topic = TOPIC.format(os.getpid())
+    from robomarl.ros.intake.mailbox import Mailbox
+    from robomarl.ros.io.node_base import publisher
+    from robomarl.ros.topics import Topic
+
+    began_s = time.monotonic()
+    topic = Topic(TOPIC.format(os.getpid()), "std_msgs/msg/String", True, False, 1, "", "-", "loopback of the doctor")
     contexts = [rclpy.Context(), rclpy.Context()]
     for context in contexts:
         rclpy.init(context=context)
-    sender, receiver = (rclpy.create_node(f"{topic}_{i}", context=context) for i, context in enumerate(contexts))
-    publisher = sender.create_publisher(String, topic, 1)
-    receiver.create_subscription(String, topic, arrived.append, 1)
-    executor = SingleThreadedExecutor(context=contexts[1])
-    executor.add_node(receiver)
-    while not arrived and time.monotonic() - began < limit_s:
-        publisher.publish(String(data="loopback"))
-        executor.spin_once(timeout_sec=0.05)
-    return time.monotonic() - began if arrived else None
+    sender, receiver = (rclpy.create_node(f"{topic.name}_{i}", context=each) for i, each in enumerate(contexts))
+    out, mailbox = publisher(sender, topic, f"/{topic.name}"), Mailbox(receiver, topic, f"/{topic.name}")
+    while time.monotonic() - began_s < limit_s:
+        out.publish(String(data="loopback"))
+        if any(True for _ in mailbox.take()):
+            return time.monotonic() - began_s
+        time.sleep(0.02)
+    return None
 
 
 def main() -> int:

@@ -11,6 +11,7 @@ import pytest
 
 from benchmarks.flight.planted import draw_planted, fly_planted
 from robomarl.core.config import UserError
+from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.field.adapt.vehicles import from_known_to
 from robomarl.field.identify.held_out import split_flights
 from robomarl.field.identify.patch import Provenance
@@ -99,6 +100,7 @@ def test_the_lessons_lead_from_the_known_ranges_to_the_identified_ones():
 @pytest.mark.slow
 def test_a_bundle_is_adapted_to_vehicles_that_it_fails_with(tmp_path: Path):
     policy, scenario = resolve_policy("swap_4")
+    assert isinstance(scenario, FlightScenario)
     planted = {name: value * 0 + value.mean() for name, value in draw_planted(scenario, 1, 0).items()}
     shift = {"mass_scale": 1.12, "thrust_scale": 0.95, "delay_s": 0.04}
     planted |= {name: planted[name] * 0 + value for name, value in shift.items()}

@@ -15,6 +15,7 @@ from robomarl.core.config.parsed import is_list, table_in
 from robomarl.core.view import LoadSensed
 from robomarl.domains.flight.field.payload.hang import find_payload
 from robomarl.domains.flight.lab.engines.teams import make_team
+from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.field.adapt.payload import accept, as_law, check_team, choose, gained
 from robomarl.field.identify.patch import Provenance
 from robomarl.field.recorded_flights import RecordedFlights
@@ -30,6 +31,7 @@ OF = Provenance(("bag sha256 0123",), "lift_3 0123", "abcdef", "2026-11-25", "li
 def flown(scenario: Any, goals: int) -> RecordedFlights:
     """Flights of `lift_3`, which believes what its scenario says, on a plant."""
     policy, known = resolve_policy("lift_3")
+    assert isinstance(known, FlightScenario)
     tracks = fly_carried(known, make_team(scenario, "fast", 1, 5), policy, goals, 0)[0]
     return RecordedFlights(known, tracks, OF, ())
 

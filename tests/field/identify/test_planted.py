@@ -12,6 +12,7 @@ from benchmarks.flight.planted import draw_planted, fly_planted
 from robomarl.core.config import UserError
 from robomarl.core.filter.params import from_vehicle
 from robomarl.core.hardware.vehicle import load_vehicle
+from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.field.identify.gap import gap_figures, measure_gap
 from robomarl.field.identify.identify import identify
 from robomarl.field.identify.patch import Provenance, ranges_of, scenario_text, vehicle_text
@@ -28,6 +29,7 @@ OF = Provenance(("bag sha256 0123",), "swap_4 0123", "abcdef", "2026-11-23", "sw
 def flown(episodes: int = 1, **planted: float) -> tuple[object, list[RobotTrack]]:
     """A team of swap_4 with the same parameters for all robots, the others in the middle of their ranges."""
     policy, scenario = resolve_policy("swap_4")
+    assert isinstance(scenario, FlightScenario)
     scenario = dataclasses.replace(scenario, time_limit_s=3.2)
     drawn = {name: value * 0 + value.mean() for name, value in draw_planted(scenario, 1, 0).items()}
     drawn |= {name: drawn[name] * 0 + value for name, value in planted.items()}

@@ -11,6 +11,7 @@ from benchmarks.flight.pushed import STACKED, Effect, downwash, fly_pushed, lost
 from robomarl.domains.flight.field.identify.learned import candidate_of, learn, learned
 from robomarl.domains.flight.field.identify.open_loop import OpenLoop, short_windows_of
 from robomarl.domains.flight.lab.residual import ResidualConfig, load_residual
+from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.field.identify.flight_sets import FlightSets
 from robomarl.field.identify.identify import identify
 from robomarl.field.identify.residual import judged, three_sets
@@ -24,6 +25,7 @@ def flown(folder: Path, effect: Effect | None, flights: int = 8) -> tuple[Any, l
     file = folder / "stacked.toml"
     file.write_text(STACKED)
     policy, scenario = resolve_policy("swap_4", str(file))
+    assert isinstance(scenario, FlightScenario)
     planted = {name: value * 0 + value.mean() for name, value in draw_planted(scenario, 1, 0).items()}
     return scenario, fly_pushed(scenario, policy, planted, flights, effect)
 

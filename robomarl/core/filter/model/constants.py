@@ -183,11 +183,8 @@ def _robust(params: SafetyParams) -> Constants:
         step_s=period,
         keep=keep_of(s.gain_per_s, period),
         slope_per_s=slope,
-        own_error_m=_own_error(params, arc)[0],
-        own_error_m_s=_own_error(params, arc)[1],
         speed_m_s=box.speed_m_s,
-        velocity_error_m_s=s.velocity_error_m_s,
-        accel_error_m_s2=s.accel_error_m_s2,
+        **_of_errors(params, arc),
         reach_m_s2=reach,
         bias_m_s2=bias,
         forget_m_s2=(bias[0] * period / FORGET_S, bias[1] * period / FORGET_S, bias[2] * period / FORGET_S),
@@ -196,7 +193,6 @@ def _robust(params: SafetyParams) -> Constants:
         floor_m_s2=ROUNDING_M_S2 - s.brake_m_s2,
         loose_m_s2=BOUND_SPAN * math.hypot(*reach),
         hold_m=_hold(params, arc),
-        slow_m_s=math.sqrt(s.brake_m_s2 * min(_hold(params, arc))),
         clear_m_s=_clear(most + s.accel_error_m_s2 + s.brake_m_s2, late["sudden_share"], params),
         min_mates=params.min_mates,
         arena=_corners(params),
@@ -206,6 +202,18 @@ def _robust(params: SafetyParams) -> Constants:
         yaw_rate_rad_s=0.0 if params.look_ahead_m else box.yaw_rate_rad_s,
         period_s=period,
     )
+
+
+def _of_errors(params: SafetyParams, arc_m: float) -> dict[str, float]:
+    """Return the constants that the errors of the estimate decide; `arc_m` is bent by acceleration in a period."""
+    place, speed = _own_error(params, arc_m)
+    return {
+        "own_error_m": place,
+        "own_error_m_s": speed,
+        "velocity_error_m_s": params.safety.velocity_error_m_s,
+        "accel_error_m_s2": params.safety.accel_error_m_s2,
+        "slow_m_s": math.sqrt(params.safety.brake_m_s2 * min(_hold(params, arc_m))),
+    }
 
 
 def _of_delay(params: SafetyParams, most_m_s2: float) -> dict[str, float]:

@@ -26,7 +26,8 @@ def scene(scenario: GroundScenario) -> Scene:
     zones = [flat(np.array(z.middle_m), (np.array(z.high_m) - z.low_m) / 2, z.is_round, ZONE) for z in scenario.zones]
     walls = [obstacle_part(wall) for wall in scenario.arena.obstacles]
     colours = tuple(colours_of(scenario))
-    return replace(of_model.plain_scene(scenario), solids=(*edges, *zones, *walls), colours=colours)
+    plain = of_model.plain_scene(scenario)
+    return replace(plain, low_m=low, high_m=high, solids=(*edges, *zones, *walls), colours=colours)
 
 
 def moment(scenario: GroundScenario, world: TeamWorld, env: int) -> SceneMoment:
