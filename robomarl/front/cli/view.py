@@ -8,6 +8,7 @@ import tyro
 
 from robomarl.core.config import NonNegative, Range, Seed
 from robomarl.core.types import Figures
+from robomarl.front.cli.ends import OutFile
 
 Port = Annotated[int, Range(0, 65535)]
 
@@ -34,7 +35,9 @@ class Args:
     port: Port = 8080
     """Port of the page; the next free one is taken if it is in use."""
     seconds: NonNegative = 0.0
-    """End after this time; 0: at Ctrl-C."""
+    """End after this time; 0: at Ctrl-C, or a film at the end of the episode or recording."""
+    film: OutFile | None = None
+    """Write a film instead of serving a page: .gif, .mp4, or .png for one picture of the end. Not of a fleet."""
     namespace: str = ""
     """Namespace of the fleet's team."""
     domain_id: Annotated[int, Range(0, 101)] | None = None
@@ -44,7 +47,7 @@ class Args:
 def run(args: Args) -> Figures:
     """Serve the page, print its address, and return the rate of updates and the share of a core that it took."""
     from robomarl.front.view.page import PageOptions, serve
-    from robomarl.front.view.subject import Choice, subject_of
+    from robomarl.front.view.subject import Choice, filmed, subject_of
 
     if args.domain_id is not None:
         os.environ["ROS_DOMAIN_ID"] = str(args.domain_id)
@@ -56,6 +59,10 @@ def run(args: Args) -> Figures:
         print(f"{subject.title}: open {at} in a browser; Ctrl-C ends it.", flush=True)
 
     with subject_of(choice) as subject:
+        if args.film:
+            shown_s = filmed(subject, args.film, args.seconds)
+            print(f"film: {args.film} ({shown_s:.1f} s)")
+            return {"film": str(args.film), "title": subject.title, "seconds": shown_s}
         own, ends = subject.own_pace, subject.ends
         options = PageOptions(subject.title, args.host, args.port, args.seconds, own, ends)
         figures = serve(subject.source, options, ready)

@@ -92,6 +92,34 @@ def subject_of(choice: Choice) -> Iterator[Subject]:
         yield MAKERS[kind](choice)
 
 
+def filmed(subject: Subject, file: Path, seconds: float) -> float:
+    """Write a film of a subject, from its first moment on.
+
+    Args:
+        subject: the thing to be shown.
+        file: .gif, .mp4 or .png.
+        seconds: length of the shown time [s]; 0: until the episode begins again, or the recording ends.
+
+    Returns:
+        The shown time [s].
+
+    Raises:
+        UserError: the subject is a fleet that runs, or the film can't be written.
+    """
+    from robomarl.lab.scene.film import check_film, write_film
+
+    if subject.own_pace:
+        raise UsageError("--film is not for a fleet that runs; film its recording.")
+    check_film(file)
+    moments = [subject.source.moment]
+    while (moment := subject.source.advance()) is not None and moment.time_s > moments[-1].time_s:
+        moments.append(moment)
+        if seconds and moment.time_s - moments[0].time_s >= seconds:
+            break
+    write_film(subject.source.scene, moments, file, subject.title)
+    return moments[-1].time_s - moments[0].time_s
+
+
 def simulated(choice: Choice) -> Subject:
     """Return a policy that flies on an engine; each start of a run loads its newest checkpoint."""
     from robomarl.lab.scene.casting import live_stage
