@@ -29,6 +29,7 @@ class Compiled(NamedTuple):
 def one() -> Compiled:
     scenario = dataclasses.replace(load_scenario(f"goto_{COUNT}"), time_limit_s=0.1)
     env = make_env(scenario)
+    assert isinstance(env, TeamEnv)
     return Compiled(env, jax.jit(env.reset), jax.jit(env.step))
 
 
@@ -143,6 +144,7 @@ def test_filter_in_the_environment_keeps_robots_apart_that_fly_at_each_other() -
     least = {}
     for safety in ("off", "qp"):
         env = make_env(scenario, safety=safety)
+        assert isinstance(env, TeamEnv)
         state = jax.jit(env.reset)(jax.random.key(3))
 
         def rush(state: Any, _: None, env: TeamEnv = env) -> tuple[Any, jax.Array]:

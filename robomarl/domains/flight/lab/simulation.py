@@ -12,8 +12,8 @@ from robomarl.core.types import Array, Figures
 from robomarl.domains.flight.lab.check import PROBE
 from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.domains.flight.lab.env import TeamEnv
+from robomarl.domains.flight.lab.evaluation.staging import STAGING, log_moments
 from robomarl.domains.flight.lab.goto import GotoPolicy
-from robomarl.domains.flight.lab.render.staging import STAGING
 from robomarl.domains.flight.lab.safety.limits import check_scenario, flyer_params
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.tasks.registry import task_of
@@ -132,16 +132,16 @@ def table(rows: list[Figures]) -> str:
 
 def film(log: FlightLog, scenario: FlightScenario, file: Path) -> None:
     """Film a flight."""
-    from robomarl.domains.flight.lab.render import render_video
+    from robomarl.lab.scene.film import write_film
 
-    render_video(log, scenario, file)
+    write_film(STAGING.scene(scenario), log_moments(log), file, scenario.name)
 
 
 def check_film(file: Path) -> None:
     """Raise `UserError` where no flight can be filmed into such a file."""
-    from robomarl.domains.flight.lab.render import check_suffix
+    from robomarl.lab.scene import film
 
-    check_suffix(file)
+    film.check_film(file)
 
 
 def law_of(scenario: FlightScenario) -> Callable[[FlightScenario], Law] | None:

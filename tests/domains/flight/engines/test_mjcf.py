@@ -18,9 +18,9 @@ def scenario() -> FlightScenario:
     return load_scenario(f"swap_{COUNT}")
 
 
-@pytest.fixture(scope="module", params=[False, True], ids=["bare", "looks"])
-def model(request: pytest.FixtureRequest, scenario: FlightScenario) -> mujoco.MjModel:
-    return build_model(scenario, looks=request.param)
+@pytest.fixture(scope="module")
+def model(scenario: FlightScenario) -> mujoco.MjModel:
+    return build_model(scenario)
 
 
 def test_bodies_are_the_vehicle_file(model: mujoco.MjModel, scenario: FlightScenario):

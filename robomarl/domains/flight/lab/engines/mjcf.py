@@ -8,7 +8,6 @@ and no contacts, and are left out unless asked for.
 
 # pyright: reportAttributeAccessIssue=false
 # MuJoCo comes without type stubs for its enumerations and for MjSpec.
-import colorsys
 
 import mujoco
 import numpy as np
@@ -22,27 +21,21 @@ from robomarl.domains.flight.lab.scenario import FlightScenario
 BODY_GROUP = 3
 """Geom group of the contact spheres: MuJoCo's viewers hide it at first."""
 OBSTACLE_RGBA = (0.55, 0.42, 0.32, 1.0)
-ARM_RGBA = (0.16, 0.17, 0.20, 1.0)
 
 
-def build_model(scenario: FlightScenario, looks: bool = False) -> mujoco.MjModel:
-    """Compile the scenario's model: N free bodies named `robot0`, `robot1`, ..., and a floor.
-
-    Args:
-        scenario: which vehicle, how many, and the time step.
-        looks: add parts that are only there to be seen.
-    """
-    return build_spec(scenario, looks).compile()
+def build_model(scenario: FlightScenario) -> mujoco.MjModel:
+    """Compile the scenario's model: N free bodies named `robot0`, `robot1`, ..., and a floor."""
+    return build_spec(scenario).compile()
 
 
-def build_spec(scenario: FlightScenario, looks: bool = False) -> mujoco.MjSpec:
+def build_spec(scenario: FlightScenario) -> mujoco.MjSpec:
     """Return the model before it is compiled, for callers that want to add to the model."""
     spec = mujoco.MjSpec()
     spec.modelname = scenario.name
     spec.option.timestep = scenario.physics_dt_s
     spec.option.gravity = np.array([0.0, 0.0, -GRAVITY_M_S2])
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_EULER
-    floor = spec.worldbody.add_geom(name="floor", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 0.5])
+    spec.worldbody.add_geom(name="floor", type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 0.5])
     for i in range(scenario.count):
         _add_robot(spec, scenario.vehicle_config, i)
     for k, obstacle in enumerate(scenario.arena.obstacles):
@@ -50,16 +43,7 @@ def build_spec(scenario: FlightScenario, looks: bool = False) -> mujoco.MjSpec:
     _add_contact_sensors(spec, scenario)
     if scenario.load and scenario.cables:
         add_load(spec, scenario.load, scenario.cables)
-    if looks:
-        _add_surroundings(spec, floor, scenario)
-        for i in range(scenario.count):
-            _add_looks(spec, scenario.vehicle_config, i, robot_rgba(i, scenario.count))
     return spec
-
-
-def robot_rgba(index: int, count: int) -> tuple[float, float, float, float]:
-    """Colour of a robot: hues spread evenly over the team."""
-    return (*colorsys.hls_to_rgb((0.02 + index / count) % 1.0, 0.55, 0.75), 1.0)
 
 
 def _add_robot(spec: mujoco.MjSpec, vehicle: Vehicle, index: int) -> None:
@@ -113,57 +97,3 @@ def _add_contact_sensors(spec: mujoco.MjSpec, scenario: FlightScenario) -> None:
             refname=other,
             intprm=[found, 0, 1],
         )
-
-
-def _add_surroundings(spec: mujoco.MjSpec, floor: mujoco._specs.MjsGeom, scenario: FlightScenario) -> None:
-    """Sky, checkered floor and light."""
-    kind, pattern = mujoco.mjtTexture, mujoco.mjtBuiltin
-    sky = spec.add_texture(name="sky", type=kind.mjTEXTURE_SKYBOX, builtin=pattern.mjBUILTIN_GRADIENT)
-    sky.width, sky.height, sky.rgb1, sky.rgb2 = 64, 384, [0.80, 0.86, 0.92], [0.52, 0.62, 0.74]
-    checker = spec.add_texture(name="floor", type=kind.mjTEXTURE_2D, builtin=pattern.mjBUILTIN_CHECKER)
-    checker.width = checker.height = 256
-    checker.rgb1, checker.rgb2 = [0.66, 0.69, 0.73], [0.60, 0.63, 0.68]
-    material = spec.add_material(name="floor", texrepeat=[1, 1], texuniform=True)
-    material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = "floor"
-    floor.material = "floor"
-    size = scenario.ring_radius_m
-    spec.stat.center, spec.stat.extent = np.array([0, 0, scenario.start.height_m / 2]), 2.0 * size
-    light = spec.worldbody.add_light(type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, dir=[0.2, 0.15, -1])
-    light.pos, light.diffuse, light.specular = [0, 0, 5 * size], [0.45] * 3, [0.1] * 3
-    spec.visual.headlight.ambient = np.array([0.42] * 3)
-    spec.visual.headlight.diffuse = np.array([0.22] * 3)
-    spec.visual.headlight.specular = np.zeros(3)
-    spec.visual.quality.shadowsize = 4096
-    spec.visual.map.shadowclip = 2.5
-
-
-def _add_looks(spec: mujoco.MjSpec, vehicle: Vehicle, index: int, rgba: tuple[float, ...]) -> None:
-    """Hub, arms and rotor discs in the robot's colour."""
-    body, radius = spec.body(f"robot{index}"), vehicle.body.radius_m
-    shared = {"mass": 0.0, "contype": 0, "conaffinity": 0}
-    box, disc = mujoco.mjtGeom.mjGEOM_BOX, mujoco.mjtGeom.mjGEOM_CYLINDER
-    body.add_geom(type=box, size=[0.28 * radius, 0.2 * radius, 0.12 * radius], rgba=ARM_RGBA, **shared)
-    for x, y in vehicle.rotors.positions_m:
-        arm = [0, 0, 0, x, y, 0]
-        body.add_geom(
-            type=mujoco.mjtGeom.mjGEOM_CAPSULE,
-            fromto=arm,
-            size=[0.06 * radius, 0, 0],
-            rgba=ARM_RGBA,
-            **shared,
-        )
-        reach = radius - float(np.hypot(x, y))
-        body.add_geom(
-            type=disc,
-            pos=[x, y, 0.14 * radius],
-            size=[reach, 0.02 * radius, 0],
-            rgba=(*rgba[:3], 0.85),
-            **shared,
-        )
-    body.add_geom(
-        type=mujoco.mjtGeom.mjGEOM_SPHERE,
-        pos=[0.3 * radius, 0, 0.06 * radius],
-        rgba=rgba,
-        size=[0.12 * radius, 0, 0],
-        **shared,
-    )

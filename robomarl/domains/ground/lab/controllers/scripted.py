@@ -100,12 +100,12 @@ class ScriptedRobots:
         zero = np.zeros(batch, np.float32)
         return Detours(zero, zero, zero)
 
-    def __call__(self, carry: Detours, obs: Any) -> tuple[Detours, np.ndarray]:
+    def __call__(self, carry: tuple[Array, ...], obs: Any) -> tuple[Detours, np.ndarray]:
         """(memory, view) -> (memory, command [..., 4])."""
         view: LocalView = obs
         target = self._law.target(view)
-        carry, wanted = self._detour(carry, view, target, self._law.wanted(view, target))
-        return carry, acceleration(self._scenario, driving(view), wanted).astype(np.float32)
+        detours, wanted = self._detour(Detours(*carry), view, target, self._law.wanted(view, target))
+        return detours, acceleration(self._scenario, driving(view), wanted).astype(np.float32)
 
     def _detour(self, carry: Detours, view: LocalView, target: Array, wanted: Array) -> tuple[Detours, Array]:
         period, limit = self._scenario.period_s, self._scenario.vehicle_config.limits.speed_m_s

@@ -2,13 +2,14 @@
 
 import numpy as np
 
+from robomarl.core.log import FlightLog
 from robomarl.core.types import GRAVITY_M_S2, Array
 from robomarl.domains.flight.core.payload.scenario import LoadConfig
 from robomarl.domains.flight.lab.payload.flight_log import load_columns
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.world import FlightWorld, positions
 from robomarl.lab.scene.looks import look_of, team_colours
-from robomarl.lab.scene.scene import Primitive, Scene, SceneMoment, Staging, planned
+from robomarl.lab.scene.scene import Primitive, Scene, SceneMoment, Staging, decided, planned
 from robomarl.lab.scene.solids import obstacle_part
 
 BOX_RGB = (214, 158, 84)
@@ -57,6 +58,29 @@ def moment(scenario: FlightScenario, world: FlightWorld, env: int) -> SceneMomen
         load_pose=np.concatenate([columns["load_place_m"][env], columns["load_pose"][env, 3:]]),
         tied_m=np.where(cut[:, None], np.nan, columns["tied_m"][env]),
         tension_n=np.asarray(columns["tension_n"][env]),
+    )
+
+
+def log_moments(log: FlightLog) -> list[SceneMoment]:
+    """Return the moments of a logged flight."""
+    moments = [_logged(log, step) for step in range(len(log.time_s))]
+    return [_carried(log, step, moment) for step, moment in enumerate(moments)] if log.tied_m.size else moments
+
+
+def _logged(log: FlightLog, step: int) -> SceneMoment:
+    """Return the robots of one row of a log."""
+    shown = SceneMoment(float(log.time_s[step]), log.pos_m[step], log.quat_wxyz[step], log.goal_m[step])
+    return decided(shown, log.nominal[step], log.command[step], log.active[step])
+
+
+def _carried(log: FlightLog, step: int, shown: SceneMoment) -> SceneMoment:
+    """Return the robots and the load of one row of a log."""
+    cut = ~np.isfinite(log.cable_m[step])
+    return shown._replace(
+        goal_m=log.load_goal[step : step + 1, :3],
+        load_pose=np.concatenate([log.load_place_m[step], log.load_pose[step, 3:]]),
+        tied_m=np.where(cut[:, None], np.nan, log.tied_m[step]),
+        tension_n=log.tension_n[step],
     )
 
 
