@@ -24,7 +24,7 @@ from robomarl.core.filter.kernel import usable
 from robomarl.fleet.checks.isolated_check import prepare_verify
 from robomarl.fleet.disk import written
 from robomarl.fleet.evidence.operator_proof import SignedStatement, proven_by
-from robomarl.fleet.health.judge import health_of
+from robomarl.fleet.health.judge import await_health
 from robomarl.fleet.health.node_status import BusyError, NodeStatus, read_status
 from robomarl.fleet.journal import LEFT, SWITCHES
 from robomarl.fleet.serve import Facts, serve
@@ -179,7 +179,7 @@ class OperatorSession:
         if state.current is None:
             raise UserError(f"{self.store.root}: has no bundle; flash one.")
         folder, switched = self.store.folder(state.current), state.pending is not None
-        return asdict(health_of(self.store.root, folder, state.current, switched))
+        return asdict(await_health(self.store.root, folder, state.current, switched))
 
     def node(self) -> Facts:
         """Return the status of the robot's policy node; empty if none runs."""

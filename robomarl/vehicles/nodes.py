@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from robomarl.core.hardware.sections import CommandLossConfig
 from robomarl.core.hardware.vehicle import load_vehicle
-from robomarl.ros.io.node_base import called_node, run_node
+from robomarl.ros.io.node_base import run_node, take_node_name
 from robomarl.ros.settings import (
     AutopilotSettings,
     CrazyflieSettings,
@@ -112,7 +112,7 @@ NODES: Mapping[str, Callable[[str], VehicleNode]] = {
 
 def main() -> int:
     """Run the node of the console script that was called; as a module, the node that the first argument names."""
-    name = called_node(NODES)
+    name = take_node_name(NODES)
     return run_node(partial(NODES[name], name), urgent=True, name=name)
 
 

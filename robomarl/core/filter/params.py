@@ -113,7 +113,7 @@ class SafetyParams:
         """Q, how many commands are still on their way when a decision is made."""
         return math.ceil(self.safety.delay_s / self.period_s - 1e-6)
 
-    def lowered(self, by_m: float) -> "SafetyParams":
+    def with_lower_floor(self, by_m: float) -> "SafetyParams":
         """The parameters with the floor of the arena lower by this distance [m]."""
         if self.arena is None:
             return self

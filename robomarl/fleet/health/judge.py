@@ -31,7 +31,7 @@ class RobotHealth:
     """Why not."""
 
 
-def health_of(root: Path, folder: Path, bundle_id: str, switched: bool) -> RobotHealth:
+def await_health(root: Path, folder: Path, bundle_id: str, switched: bool) -> RobotHealth:
     """Wait for the node's report, or check in its place.
 
     Args:

@@ -76,7 +76,7 @@ class EpisodeScore(ABC, Generic[C]):
         """Return [E] bool: True for episodes to watch longer, even if over; watching changes no other count."""
         return np.zeros(len(self.running(counts)), bool)
 
-    def watch(self, counts: C, step: Step) -> C:
+    def count_watched(self, counts: C, step: Step) -> C:
         """Add one decision of those."""
         return counts
 
@@ -132,7 +132,7 @@ class EpisodeRunner(Generic[C]):
         with sim.aside():
             while score.watched(counts).any():
                 carry, step = self._decide(carry)
-                counts = score.watch(counts, step)
+                counts = score.count_watched(counts, step)
         return counts
 
     def _decide(self, carry: Tree) -> tuple[Tree, Step]:

@@ -1,13 +1,14 @@
 """Policies by name: a bundle, a run folder, or the model-based `baseline`; all with one interface."""
 
 from pathlib import Path
+from typing import overload
 
 from robomarl.core.bundle.bundle import is_bundle
 from robomarl.core.config import UserError, suggest
 from robomarl.core.paths import bundles_dir
 from robomarl.lab.evaluate.evaluation import FlownPolicy
 from robomarl.lab.evaluate.sealed_scenario import opened_from_bundle
-from robomarl.lab.sim.scenario import Scenario, load_scenario
+from robomarl.lab.sim.scenario import S, Scenario, load_scenario, of_team_kind
 from robomarl.lab.simulation import simulation_of, simulations
 from robomarl.lab.train.policy_search.structured import LawRunPolicy, is_law, load_law
 from robomarl.lab.train.stages.plan import is_staged
@@ -16,25 +17,35 @@ BASELINE = "baseline"
 """Name of the untrained controller, in every kind of team that has one."""
 
 
-def resolve_policy(name: str, scenario: str | None = None) -> tuple[FlownPolicy, Scenario]:
+@overload
+def resolve_policy(name: str, scenario: str | None = None) -> tuple[FlownPolicy, Scenario]: ...
+@overload
+def resolve_policy(name: str, scenario: str | None = None, *, kind: type[S]) -> tuple[FlownPolicy, S]: ...
+def resolve_policy(
+    name: str, scenario: str | None = None, *, kind: type[Scenario] = Scenario
+) -> tuple[FlownPolicy, Scenario]:
     """Return the policy of that name, and the scenario to fly it in.
 
     Args:
         name: a shipped bundle, the folder of a bundle or run, or a controller of the scenario's domain
             as `baseline`.
         scenario: name or path of another scenario than the policy's own.
+        kind: required class of the scenario, if not every kind of team is allowed.
 
     Raises:
-        UserError: unknown name, a controller without a scenario, or a scenario of a domain that lacks
-            the controller.
+        UserError: unknown name, a controller without a scenario, a scenario of a domain that lacks the
+            controller, or one of another kind of team.
     """
     if is_controller(name):
         if scenario is None:
             raise UserError(f"The policy {name!r} belongs to no scenario; add --scenario NAME.")
-        chosen = load_scenario(scenario)
+        chosen = load_scenario(scenario, kind)
         return controller(name, chosen), chosen
     policy = _load(name)
-    return policy, load_scenario(scenario) if scenario else own_scenario(policy, name)
+    if scenario:
+        return policy, load_scenario(scenario, kind)
+    own = own_scenario(policy, name)
+    return policy, of_team_kind(own, kind, f"{own.name}.toml")
 
 
 def is_controller(name: str) -> bool:

@@ -161,8 +161,13 @@ def load_scenario(name: str, kind: type[Scenario] = Scenario) -> Scenario:
     read = kind_for(content, file)
     scenario = build(read.scenario, {"name": Path(name).stem, **content}, file)
     read.check_scenario(scenario, file)
+    return of_team_kind(scenario, kind, f"{Path(name).stem}.toml")
+
+
+def of_team_kind(scenario: Scenario, kind: type[S], file: str) -> S:
+    """Return the scenario after a check of its class; raises `UserError` that names its file."""
     if not isinstance(scenario, kind):
-        raise UserError(f"{Path(name).stem}.toml: task = {scenario.task!r} is another kind of team's; name another.")
+        raise UserError(f"{file}: task = {scenario.task!r} is another kind of team's; name another.")
     return scenario
 
 

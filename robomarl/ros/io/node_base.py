@@ -113,7 +113,7 @@ def run_node(
     return 1 if getattr(node, "failed", False) else 0
 
 
-def called_node(known: Collection[str]) -> str:
+def take_node_name(known: Collection[str]) -> str:
     """Return the node to run, of those of a module: its console script was called, or the first argument names it.
 
     Raises:

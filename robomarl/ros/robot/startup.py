@@ -139,7 +139,7 @@ def fit(policy: Policy, files: Files, settings: PolicySettings) -> Fitted:
     scenario, size = policy.contract.scenario.content, len(settings.team)
     limits = robot_limits(policy.contract, settings, files.vehicle)
     # The floor of the arena is a line in the air, and a landing ends on the ground below it.
-    landing = filter_for(policy.action, limits.lowered(GROUND_M))
+    landing = filter_for(policy.action, limits.with_lower_floor(GROUND_M))
     pilot = pilot_of(policy, limits)
     onboard_of(scenario).check_robot(scenario, files.vehicle, size)
     return Fitted(pilot, landing, field_task(scenario, Seat(settings.index, size, settings.away, settings.pitch_m)))

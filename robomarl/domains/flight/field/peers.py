@@ -25,7 +25,7 @@ from robomarl.domains.flight.field.sim_node import SimNode
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.field.simulated.faults import offer_faults
 from robomarl.ros.io.messages import Estimate
-from robomarl.ros.io.node_base import called_node, run_node
+from robomarl.ros.io.node_base import run_node, take_node_name
 from robomarl.ros.topics import Topic
 from robomarl.ros.vehicle_topics import crazyflie_uris, crazyswarm, mavros, px4_dds
 from robomarl.ros.vehicle_topics.ros_address import RosAddress, address_of, simulated_uri
@@ -154,7 +154,7 @@ PROTOCOLS: Mapping[str, PeerKind] = {
 
 def main() -> int:
     """Run the node of the console script that was called; as a module, the node that the first argument names."""
-    name = called_node(PROTOCOLS)
+    name = take_node_name(PROTOCOLS)
     return run_node(partial(PeerNode, PROTOCOLS[name]), urgent=True, name=name)
 
 

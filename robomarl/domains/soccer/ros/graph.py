@@ -30,10 +30,14 @@ def rights(team: TeamRights) -> dict[str, Rights]:
     resets = {f"{team.base}/{name}/{Order.RESET}" for name in team.names}
     heard = team.each(team.names, topics.ANNOUNCE) | team.each((WORLD,), BALL)
     referee = Rights(said, heard, services, team.all(*REFEREE_ORDERS) | resets)
-    return {"ssl_node": _ssl(team), REFEREE: referee, CONSOLE: Rights(subscribes=said, calls=services)}
+    return {
+        "ssl_node": _league_adapter_rights(team),
+        REFEREE: referee,
+        CONSOLE: Rights(subscribes=said, calls=services),
+    }
 
 
-def _ssl(team: TeamRights) -> Rights:
+def _league_adapter_rights(team: TeamRights) -> Rights:
     """Return the rights of the adapter for robots of the Small Size League: vision and radio are no topics."""
     told = team.each(team.names, topics.ODOMETRY, SIGHTING, KICKER) | team.each((WORLD,), BALL)
     heard = team.each(team.names, CMD_VEL, KICK, topics.ANNOUNCE) | team.each(("",), topics.ESTOP)

@@ -81,13 +81,13 @@ class FlightScore(TeamScore):
         """[E] bool: teams that have succeeded and are still to be watched."""
         return waiting(counts, counts.own)
 
-    def watch(self, counts: Episodes, step: Step) -> Episodes:
+    def count_watched(self, counts: Episodes, step: Step) -> Episodes:
         """Add one decision of those."""
         return counts._replace(own=count_hover(self.scenario, self._task, counts.own, self.watched(counts), step))
 
     def count(self, counts: Episodes, step: Step) -> Episodes:
         """Add one decision to the episodes that are still running, and to how those hover that had arrived."""
-        hover = self.watch(counts, step).own
+        hover = self.count_watched(counts, step).own
         return super().count(counts, step)._replace(own=hover)
 
     def row(self, step: Step, index: int) -> tuple[list[np.ndarray], dict[str, np.ndarray]]:
