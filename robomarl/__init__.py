@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from robomarl.lab.sim.scenario import load_scenario as load_scenario
     from robomarl.lab.simulation import Simulation as Simulation
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _MODULES = {
     "core.config": ("UserError",),
