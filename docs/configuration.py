@@ -27,6 +27,7 @@ from robomarl.field.foreign_bags.layout import ForeignLayout
 from robomarl.lab.foreign.contract_file import ContractFile
 from robomarl.lab.sim.model.scenario import TeamScenario
 from robomarl.lab.sim.scenario import Scenario
+from robomarl.lab.simulation import simulation_named
 from robomarl.lab.train.config import TrainConfig
 from robomarl.lab.train.stages.plan import BundlePlan, StageTable
 from robomarl.ros import settings
@@ -176,8 +177,9 @@ def setting_table(cls: type) -> Iterator[str]:
 def scenarios() -> Iterator[File]:
     """One for each class of scenario; domains of other packages are left out."""
     ours = [d for d in domains().values() if d.simulation_half.startswith("robomarl.")]
-    for cls in dict.fromkeys(d.simulation.scenario for d in ours):
-        names = ", ".join(d.name for d in ours if d.simulation.scenario is cls)
+    read_as = {d.name: simulation_named(d.name).scenario for d in ours}
+    for cls in dict.fromkeys(read_as.values()):
+        names = ", ".join(name for name, other in read_as.items() if other is cls)
         yield File(
             f"Scenarios: {names}",
             '`sim/scenarios/NAME.toml`. `extends = "OTHER"` takes the keys of another, which a '

@@ -101,7 +101,7 @@ def track(robot: str, flight: int, time_s: np.ndarray, row: np.ndarray, command:
 
 def main(options: Options) -> dict[str, Any]:
     """Fly, identify, count."""
-    policy, known = resolve_policy(options.bundle)
+    policy, known = resolve_policy(options.bundle, kind=FlightScenario)
     team = make_team(planted(load_scenario(known.name), RANGES), options.sim, options.payloads, options.seed)
     tracks = fly_carried(known, team, policy, options.goals, options.seed)
     load = team.world.load

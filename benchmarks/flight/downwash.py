@@ -18,6 +18,7 @@ import tyro
 from benchmarks.flight.planted import draw_planted
 from benchmarks.flight.planted_shift import HOVER_S, last_errors_m, offsets_m
 from benchmarks.flight.pushed import STACKED, PushedBodies, downwash, fly_pushed
+from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.field.identify.patch import Provenance
 from robomarl.field.recorded_flights import RecordedFlights
 from robomarl.front.cli.adapt import Args, adapt
@@ -47,7 +48,7 @@ def main(options: Options) -> dict[str, Any]:
     options.out.mkdir(parents=True, exist_ok=True)
     file = options.out / "stacked.toml"
     file.write_text(STACKED)
-    policy, scenario = resolve_policy("swap_4", str(file))
+    policy, scenario = resolve_policy("swap_4", str(file), kind=FlightScenario)
     planted = {n: value * 0 + value.mean() for n, value in draw_planted(scenario, 1, options.seed).items()}
     effect = downwash(options.size_m_s2)
     tracks = fly_pushed(scenario, policy, planted, options.flights, effect)

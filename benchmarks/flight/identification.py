@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.flight.planted import draw_planted, fly_planted
+from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.field.identify.identify import identify
 from robomarl.lab.evaluate.resolve import resolve_policy
 from robomarl.lab.sim.engines.compiler import keep_compiled
@@ -29,7 +30,7 @@ def study(name: str, teams: int, episodes: int, seed: int) -> dict[str, Any]:
         seed: of all.
     """
     keep_compiled()
-    policy, scenario = resolve_policy(name)
+    policy, scenario = resolve_policy(name, kind=FlightScenario)
     planted = draw_planted(scenario, teams, seed)
     planted |= {
         "drag_per_s": 0 * planted["delay_s"] + scenario.vehicle_config.body.drag_per_s,

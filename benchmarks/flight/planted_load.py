@@ -12,6 +12,7 @@ import tyro
 
 from benchmarks.flight.carried import fly_carried
 from robomarl.domains.flight.lab.engines.teams import make_team
+from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.field.identify.patch import Provenance
 from robomarl.field.recorded_flights import RecordedFlights
 from robomarl.front.cli.adapt import Args, adapt
@@ -56,7 +57,7 @@ def planted_plant(name: str, file: Path) -> Any:
 
 def main(options: Options) -> dict[str, Any]:
     """Fly, adapt, judge on the planted plant; the figures of `adapt.json`."""
-    policy, known = resolve_policy(options.bundle)
+    policy, known = resolve_policy(options.bundle, kind=FlightScenario)
     judge = options.out.with_suffix(".toml")
     team = make_team(planted_plant(known.name, judge), "mujoco", 1, options.seed + 5)
     tracks = fly_carried(known, team, policy, options.goals, options.seed)[0]

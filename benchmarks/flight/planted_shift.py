@@ -66,7 +66,7 @@ class Options:
 
 def main(options: Options) -> dict[str, Any]:
     """Fly, adapt, judge on the planted plant; the figures of `adapt.json`, and `error_m` of both."""
-    policy, scenario = resolve_policy("swap_4")
+    policy, scenario = resolve_policy("swap_4", kind=FlightScenario)
     planted = {name: value * 0 + value.mean() for name, value in draw_planted(scenario, 1, options.seed).items()}
     planted |= {name: planted[name] * 0 + value for name, value in SHIFTS[options.shift].items()}
     tracks = fly_planted(scenario, policy, planted, options.flights, 5)[0]
@@ -106,7 +106,7 @@ def offsets_m(
 
     `bodies` makes what moves, from scenario and number of teams.
     """
-    policy, world = resolve_policy(name, scenario)
+    policy, world = resolve_policy(name, scenario, kind=FlightScenario)
     sim, pilot = MujocoTeam(world, TEAMS, seed), make_pilot(policy, world, "full")
     sim.bodies = bodies(world, TEAMS)
     sim.set_world(with_planted(world, sim.reset(), {k: np.repeat(v, TEAMS, 0) for k, v in planted.items()}))

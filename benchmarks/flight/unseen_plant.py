@@ -5,6 +5,7 @@ import json
 from typing import Any
 
 from benchmarks.flight.first_principles import FirstPrinciplesTeam
+from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.lab.evaluate.episodes import batch_size
 from robomarl.lab.evaluate.evaluate import evaluate_on
 from robomarl.lab.evaluate.evaluation import HOVER_S, EvalConfig
@@ -22,7 +23,7 @@ def fly(name: str, episodes: int, seed: int, mode: str, scenario: str | None = N
     Raises:
         UserError: nothing of that name, or a policy of another vehicle.
     """
-    policy, world = resolve_policy(name, scenario)
+    policy, world = resolve_policy(name, scenario, kind=FlightScenario)
     config = EvalConfig("first_principles", episodes, seed, mode, hover_s=HOVER_S)
     return evaluate_on(FirstPrinciplesTeam(world, batch_size(episodes), seed), policy, config).figures
 

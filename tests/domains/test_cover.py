@@ -19,6 +19,7 @@ from robomarl.core.domain.registry import domain_named
 from robomarl.core.features import FEATURES
 from robomarl.front.cli import main
 from robomarl.lab.evaluate.model_episodes import simulation_of_model
+from robomarl.lab.sim.agents import EpisodeState
 from robomarl.lab.sim.check import CheckConfig, check_engines, table
 from robomarl.lab.sim.env import make_env
 from robomarl.lab.sim.scenario import load_scenario
@@ -91,7 +92,9 @@ def test_a_mate_that_is_not_heard_has_no_part(scenario: Any):
 
 def test_its_features_read_what_they_say_and_nothing_else(scenario: Any):
     env = make_env(scenario)
-    view = jax.tree.map(np.asarray, env.views(env.reset(jax.random.key(0)).pipeline_state.world))
+    episode = env.reset(jax.random.key(0)).pipeline_state
+    assert isinstance(episode, EpisodeState)
+    view = jax.tree.map(np.asarray, env.views(episode.world))
     spec, moved = env.observation, set()
 
     def observe(seen: Any) -> np.ndarray:

@@ -125,7 +125,9 @@ def test_a_landing_ends_on_the_ground_with_its_motors_told_to_stop(rehearsal: Fa
     fly(rehearsal)
     assert rehearsal.order(Order.LAND, "all") == ""
     rehearsal.wait_for_state(State.STOP, *ROBOTS)
-    (found, _), radius_m = truth.latest(), load_vehicle("crazyflie_21").body.radius_m
+    latest, radius_m = truth.latest(), load_vehicle("crazyflie_21").body.radius_m
+    assert latest is not None
+    found, _ = latest
     assert found.pos_m[:, 2] == pytest.approx([radius_m] * 2, abs=0.01)
     assert abs(found.vel_m_s).max() < 0.05
     for name in ROBOTS:

@@ -5,13 +5,14 @@ import dataclasses
 import pytest
 
 from benchmarks.ground.crowds import drive
+from robomarl.domains.ground.lab.scenario import GroundScenario
 from robomarl.lab.evaluate.evaluate import evaluate
 from robomarl.lab.evaluate.evaluation import EvalConfig
 from robomarl.lab.evaluate.resolve import resolve_policy
 
 
 def test_it_flies_the_episodes_of_an_evaluation_and_clocks_that_differ_change_the_ways():
-    policy, scenario = resolve_policy("crowd", "crowd_3")
+    policy, scenario = resolve_policy("crowd", "crowd_3", kind=GroundScenario)
     grid = dataclasses.replace(scenario.start, width_m=2.0, height_m=1.5)
     scenario = dataclasses.replace(scenario, start=grid, goal_radius_m=1.0)  # they are there within seconds
     whole = evaluate(policy, scenario, EvalConfig("fast", 4, 3, progress=False)).figures

@@ -3,6 +3,7 @@
 import dataclasses
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -13,6 +14,7 @@ from robomarl.domains.ground.lab.controllers.waypoint import acceleration, appro
 from robomarl.lab.evaluate.evaluate import evaluate
 from robomarl.lab.evaluate.evaluation import EvalConfig
 from robomarl.lab.evaluate.pilots import make_pilot
+from robomarl.lab.sim.agents import EpisodeState
 from robomarl.lab.sim.env import make_env
 from robomarl.lab.sim.scenario import load_scenario
 from robomarl.lab.simulation import simulation_of
@@ -55,10 +57,12 @@ def test_a_policy_learns_the_gain_alone_and_deploys_the_whole_action():
     assert [field.name for field in env.action.fields] == [GAIN] and env.action_size == 1
     assert [field.name for field in env.commanded.fields][-1] == GAIN and env.commanded.size == 5
     state = env.reset(jax.random.key(0))
-    gain = np.full((4, 1), 1.0, np.float32)
-    whole = np.concatenate([env.law.act(state.obs[:, : env.law.observation.size]), gain], -1)
-    draws = np.zeros((4, env.num_draws), np.float32)
-    found = [env.decide(state.pipeline_state, action, draws)[0].own.command for action in (gain, whole)]
+    obs, episode, law = state.obs, state.pipeline_state, env.law
+    assert isinstance(obs, jax.Array) and isinstance(episode, EpisodeState) and law is not None
+    gain = jnp.full((4, 1), 1.0)
+    whole = jnp.concatenate([law.act(obs[:, : law.observation.size]), gain], -1)
+    draws = jnp.zeros((4, env.num_draws))
+    found = [env.decide(episode, action, draws)[0].own.command for action in (gain, whole)]
     np.testing.assert_array_equal(*found)
     assert np.abs(found[0][:, 0]).min() > 0.5, "off they go"
 

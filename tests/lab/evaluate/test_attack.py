@@ -8,6 +8,7 @@ import pytest
 
 from robomarl.domains.flight.lab.safety import attack as module
 from robomarl.domains.flight.lab.safety.attack import attack, attack_all
+from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.lab.evaluate.variations import covering, variations
 from robomarl.lab.sim.scenario import load_scenario
 
@@ -24,6 +25,7 @@ def test_variations_are_at_the_ends_of_the_training_range():
     scenario = load_scenario("swap_8")
     held_out, *_ = varied = list(variations(scenario))
     assert [v.name for v in varied[:2]] == ["weak_battery", "heavy"]
+    assert isinstance(held_out.scenario, FlightScenario)
     assert held_out.scenario.randomize.thrust_scale == (0.9, 0.9)
     assert len(varied) == 2 + 16
     for name in scenario.randomized:

@@ -272,6 +272,14 @@ def test_unknown_policies_are_named(name: str, scenario: str | None, message: st
 
 
 @pytest.mark.parametrize(
+    ("name", "scenario"), [("passage_4", None), ("swap_4", "passage_4"), ("baseline", "passage_4")]
+)
+def test_a_scenario_of_another_kind_of_team_is_refused(name: str, scenario: str | None):
+    with pytest.raises(UserError, match=r"passage_4.toml: task = 'passage' is another kind of team's"):
+        resolve_policy(name, scenario, kind=FlightScenario)
+
+
+@pytest.mark.parametrize(
     ("options", "message"), [({"episodes": 0}, "--episodes 0 must be"), ({"filter": "magic"}, "magic is not a mode")]
 )
 def test_bad_options_are_named(options: dict[str, Any], message: str):

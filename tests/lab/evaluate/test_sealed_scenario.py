@@ -15,6 +15,7 @@ from robomarl.core.config.parsed import table_in
 from robomarl.core.paths import vehicles_dir
 from robomarl.domains.flight.field.identify.learned import first_weights
 from robomarl.domains.flight.lab.residual import load_residual, save_residual
+from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.lab.evaluate.resolve import own_scenario, resolve_policy
 from robomarl.lab.evaluate.sealed_scenario import cached, opened_from_bundle, opened_from_folder, sealed
 from robomarl.lab.export import export_bundle
@@ -64,6 +65,7 @@ def test_a_run_folder_is_whole_wherever_it_is_moved(tmp_path: Path):
     shutil.rmtree(tmp_path / "here")
     (tmp_path / "run").rename(tmp_path / "moved")
     found = load_recipe_of(tmp_path / "moved")[1]
+    assert isinstance(found, FlightScenario) and found.residual is not None
     assert same(found, scenario)
     load_residual(found.residual)
     assert Path(found.vehicle).parent == Path(found.residual.file).parent == tmp_path / "moved"
@@ -75,7 +77,7 @@ def test_a_run_folder_is_whole_wherever_it_is_moved(tmp_path: Path):
 
 def test_a_path_that_nobody_sealed_stays_as_it_is(tmp_path: Path):
     """Of run folders that were written before."""
-    content = sealed(load_scenario("swap_4")).content | {"vehicle": str(tmp_path / "old.yaml")}
+    content = {**sealed(load_scenario("swap_4")).content, "vehicle": str(tmp_path / "old.yaml")}
     assert opened_from_folder(content, tmp_path / "scenario.json").vehicle == str(tmp_path / "old.yaml")
 
 
@@ -111,7 +113,7 @@ def test_a_bundle_that_was_copied_alone_is_flown_in_its_own_scenario(tmp_path: P
     assert sum(map(len, made.files.values())) < 2_000_000
     shutil.rmtree(tmp_path / "here")
     (tmp_path / "bundle").rename(tmp_path / "copied")
-    found = resolve_policy(str(tmp_path / "copied"))[1]
+    found = resolve_policy(str(tmp_path / "copied"), kind=FlightScenario)[1]
     assert same(found, scenario)
     load_residual(found.residual)
     again = export_bundle(run_of(str(tmp_path / "copied")), tmp_path / "again", "made")

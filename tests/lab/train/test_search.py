@@ -151,7 +151,7 @@ def test_the_bundle_is_the_law_with_these_gains(searched: Path, tmp_path: Path):
     """No network in between: what the run flies and what the graph says are equal but for rounding."""
     gains = json.loads((searched / "law.json").read_text())["gains"]
     assert gains != Gains()._asdict()
-    policy, scenario = resolve_policy(str(searched))
+    policy, scenario = resolve_policy(str(searched), kind=FlightScenario)
     assert scenario.time_limit_s == 0.2
     assert main(["export", str(searched), str(tmp_path / "bundle"), "--episodes", "2"]) == 0
     bundle = load_bundle(tmp_path / "bundle")

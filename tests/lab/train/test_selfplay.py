@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from brax.training.acme import running_statistics
 
 from robomarl.core.config import UserError
 from robomarl.domains.soccer.lab.batch import make_soccer
@@ -27,6 +28,8 @@ from robomarl.lab.train.self_play.league import (
     League,
     Memory,
     Opponents,
+    as_team,
+    copies,
     expected,
     next_round,
     num_parts,
@@ -58,13 +61,18 @@ ENV = SoccerEnv(SCENARIO)
 NETWORKS = make_networks(CONFIG.network, ENV.observation, ENV.action_size)
 
 
+def team_of(number: float) -> ActorSnapshot:
+    """A team with one number as its parameters, which has seen nothing."""
+    return as_team({"w": jnp.asarray(number)}, running_statistics.init_state(jnp.zeros(1)))
+
+
 def some_league(**changes) -> League:
     """A league whose learner and opponents are rated 1000, with one number as the parameters of a team."""
     belief = no_belief(jnp.zeros((8, 2)))
     zero = jnp.zeros(3)
     blank = League(
         memory=Memory(belief, belief, ()),
-        pool=ActorSnapshot({"w": zero}, ()),
+        pool=copies(team_of(0.0), 3),
         count=jnp.asarray(1),
         points=zero,
         games=zero,
@@ -109,7 +117,7 @@ def test_metrics_of_a_script_that_plays_twice_are_of_both():
 
 def test_a_snapshot_takes_the_place_of_the_oldest():
     league = some_league(count=jnp.asarray(4), games=jnp.full(3, 5.0), elo=jnp.asarray(1234.0))
-    after = next_round(league, ActorSnapshot({"w": jnp.asarray(7.0)}, ()), jax.random.key(0))
+    after = next_round(league, team_of(7.0), jax.random.key(0))
     assert after.pool.params["w"].tolist() == [0, 7, 0]
     assert after.games.tolist() == [5, 0, 5]
     assert after.pool_elo.tolist() == [1000, 1234, 1000]
@@ -120,7 +128,7 @@ def test_who_wins_plays_more_often_and_who_does_not_exist_never():
     """Against the first one we have won 8 of 8 games, against the second none; the third was not taken yet."""
     league = some_league(points=jnp.asarray([8.0, 0.0, 0.0]), games=jnp.asarray([8.0, 8.0, 0.0]))
     league = league._replace(playing=jnp.zeros(4000, jnp.int32))
-    drawn = next_round(league, ActorSnapshot({"w": jnp.asarray(1.0)}, ()), jax.random.key(1)).playing
+    drawn = next_round(league, team_of(1.0), jax.random.key(1)).playing
     share = np.bincount(drawn, minlength=3) / 4000
     losing, fresh = (1 - 9 / 10) ** 2 + 1e-3, (1 - 1 / 2) ** 2 + 1e-3  # the snapshot just taken is the second one
     assert share[0] == pytest.approx(losing / (losing + fresh), abs=0.02)

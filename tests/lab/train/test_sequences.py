@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from brax.training.distribution import NormalDistribution
 
 from benchmarks.flight.sequences import HeldPolicy
 from robomarl.core.bundle.runtime import Policy, _SequencePlayer, load_policy, read_golden
@@ -98,9 +99,10 @@ def test_what_comes_after_the_end_of_an_episode_does_not_count():
 def test_a_calm_sequence_changes_little_from_action_to_action():
     """By hand: tanh is 0, 0.5 | 0.1, 0.1; squared changes are 0.25, then 0.16, then 0, over two actions each."""
     loc = jnp.arctanh(jnp.array([[[[0.0, 0.5]], [[0.1, 0.1]]]]))
+    dist = NormalDistribution(2).create_dist((loc, jnp.ones_like(loc)))
     wanted = (0.16 + (0.25 + 0.0) / 2) / 2
-    assert change_loss(SimpleNamespace(loc=loc), jnp.zeros((1, 2)), 2) == pytest.approx(wanted, rel=1e-5)
-    assert change_loss(SimpleNamespace(loc=loc), jnp.ones((1, 2)), 2) == pytest.approx(0.125 / 2, rel=1e-5)
+    assert change_loss(dist, jnp.zeros((1, 2)), 2) == pytest.approx(wanted, rel=1e-5)
+    assert change_loss(dist, jnp.ones((1, 2)), 2) == pytest.approx(0.125 / 2, rel=1e-5)
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ import pytest
 
 from robomarl.core.config import UserError
 from robomarl.domains.soccer.lab.env import SoccerEnv
+from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.lab.sim.scenario import load_scenario
 from robomarl.lab.train import algorithm
 from robomarl.lab.train.config import NetworkConfig, SelfPlayConfig, TrainConfig
@@ -73,10 +74,16 @@ def test_a_team_says_what_it_would_do_wherever_the_learner_comes_and_forgets_whe
     assert np.abs(wanted).max() > 0.1
 
 
+def rally_steps(config: TrainConfig) -> int:
+    scenario = algorithm.training_env(config, ENV.scenario).scenario
+    assert isinstance(scenario, SoccerScenario)
+    return scenario.rally_steps
+
+
 def test_a_recipe_may_end_rallies_at_another_time_than_the_scenario():
     config = dataclasses.replace(CONFIG, self_play=dataclasses.replace(PLAY, rally_s=2.0))
-    assert algorithm.training_env(config, ENV.scenario).scenario.rally_steps == 50
-    assert algorithm.training_env(CONFIG, ENV.scenario).scenario.rally_steps == 375
+    assert rally_steps(config) == 50
+    assert rally_steps(CONFIG) == 375
 
 
 def test_every_game_has_the_teacher_that_the_recipe_names_for_it():

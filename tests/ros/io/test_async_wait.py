@@ -11,6 +11,7 @@ pytest.importorskip("rclpy")
 from rclpy.task import Future
 from std_srvs.srv import Trigger
 
+from robomarl.domains.soccer.ros.referee_client import RefereeClient
 from robomarl.ros import status_messages, topics
 from robomarl.ros.io.environment import environment
 from robomarl.ros.io.node_base import Mailbox, publisher
@@ -48,6 +49,7 @@ def offered_late(console: Console, name: str, answer: Future) -> None:
 
 def test_a_referee_waits_for_a_simulator_that_it_has_not_discovered():
     with one("domains.soccer.ros.referee_node", "referee", {"team": ["robot0"], "sim": True}, "soccer") as console:
+        assert isinstance(console.beside, RefereeClient)
         reset = console.beside.services["reset"]
         console.wait(reset.service_is_ready, 20, "the referee")
         offered_late(console, "sim/reset", reset.call_async(Trigger.Request()))

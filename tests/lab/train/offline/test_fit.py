@@ -9,6 +9,7 @@ import pytest
 
 from robomarl.core.config import UserError
 from robomarl.domains.flight.lab.evaluation.score import FlightScore
+from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.front.cli import main
 from robomarl.lab.dataset import Dataset, read_dataset
 from robomarl.lab.evaluate.episodes import Step
@@ -52,7 +53,7 @@ def test_the_rows_say_what_was_flown(data: Dataset):
 
 def simulated_rewards(scenario: Path) -> np.ndarray:
     """[T, E, N] of the very flights of the data set, from the true state."""
-    policy, read = resolve_policy("swap_4", str(scenario))
+    policy, read = resolve_policy("swap_4", str(scenario), kind=FlightScenario)
     from robomarl.domains.flight.lab.engines.teams import make_team
 
     sim, score, pilot = make_team(read, "mujoco", 3, 0), FlightScore(read), make_pilot(policy, read, "full")
