@@ -16,7 +16,7 @@ from robomarl.core.bundle.bundle import load_bundle
 from robomarl.core.bundle.golden import map_view
 from robomarl.core.bundle.runtime import read_golden
 
-SIMULATES = {"make_env", "load_scenario"}
+SIMULATES = {"make_env", "load_scenario", "Simulation"}
 NAMES = sorted(robomarl._MODULE_OF)
 
 

@@ -334,9 +334,9 @@ def test_importing_brax_prints_nothing(root: Path) -> None:
 
 
 def test_every_extra_of_the_package_brings_something(root: Path) -> None:
-    """What is installed with `robomarl[X]` is named in a sentence when it is missing; these four are not."""
+    """What is installed with `robomarl[X]` is named in a sentence when it is missing; these five are not."""
     extras = tomllib.loads((root / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    assert set(EXTRAS) == set(extras) - {"cuda", "bench", "dev", "wheels"}
+    assert set(EXTRAS) == set(extras) - {"cuda", "bench", "dev", "site", "wheels"}
 
 
 def test_missing_extra_is_one_sentence_with_the_pip_command(capsys: pytest.CaptureFixture[str]) -> None:
