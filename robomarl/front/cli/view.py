@@ -21,7 +21,7 @@ class Args:
     """Name or folder of a bundle, a run folder (shown with its newest checkpoint), a recording, a scenario, or a fleet
     that runs. A bundle goes before the scenario of its name, and both before the fleet: see --kind."""
     kind: Literal["auto", "policy", "scenario", "recording", "fleet"] = "auto"
-    """Kind of thing that WHAT names."""
+    """Kind of the first argument."""
     scenario: str = ""
     """Fly the policy in this scenario; by default the one that it was trained for."""
     sim: Literal["fast", "mujoco", "mjx"] = "mujoco"

@@ -1,1 +1,1 @@
-"""Checks of `robomarl doctor`: what this machine has of what robomarl uses."""
+"""Checks of `robomarl doctor`: the parts of robomarl's environment that this machine has."""

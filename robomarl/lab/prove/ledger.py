@@ -12,7 +12,7 @@ from robomarl.core.types import Figures
 HEAD, LINES = "campaign.json", "batches.jsonl"
 Key = int | str
 Record = Any
-"""What a finished batch has come to, as JSON: lists and tables."""
+"""Result of a finished batch, as JSON: lists and tables."""
 
 
 class Ledger:

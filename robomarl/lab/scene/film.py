@@ -30,7 +30,7 @@ class FilmSize(NamedTuple):
     height: int
     fps: float
     colours: int = 128
-    """Of a GIF's palette."""
+    """Number of colours in a GIF's palette."""
 
 
 PICTURE = (1280, 720)

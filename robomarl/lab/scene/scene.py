@@ -54,11 +54,11 @@ class Scene:
     """The fixed things of a scenario."""
 
     names: tuple[str, ...]
-    """Of the N robots."""
+    """Names of the N robots."""
     colours: tuple[RGB, ...]
-    """Of the N robots."""
+    """Colours of the N robots."""
     looks: tuple[RobotShape, ...]
-    """Of the N robots; robots of one kind share one object."""
+    """Shapes of the N robots; robots of one kind share one object."""
     low_m: Point
     """Lowest corner of the arena, or of the room to be shown."""
     high_m: Point

@@ -23,7 +23,7 @@ W = TypeVar("W")
 
 
 class World(Protocol):
-    """What generic code reads of any domain's state."""
+    """State of any domain, as far as generic code reads it."""
 
     @property
     def step(self) -> Array:

@@ -64,7 +64,7 @@ class DrawnPlaces(NamedTuple):
     """Places that a task draws for robots to drive to."""
 
     name: str
-    """Word for one of them."""
+    """Word for one of the places."""
     place_m: np.ndarray
     """[M, 2] all of them, or the corners of the areas from which they are drawn, world frame."""
     reach_m: float
