@@ -33,7 +33,8 @@ $(STAMP): pyproject.toml setup.py constraints-cpu.txt $(KERNEL)
 	@.ci/chromium
 	@test -x $(BIN)/pip || { echo "creating $(VENV) with $$($(PYTHON) --version)"; $(PYTHON) -m venv $(VENV); }
 	@echo "installing robomarl[$(EXTRAS)] into $(VENV): some minutes the first time"
-	@$(BIN)/python -m pip install $(CONSTRAINTS) --editable '.[$(EXTRAS)]' 2> >(grep -v '^WARNING' >&2) | $(DOTS)
+	@torch=$$(.ci/torch $(BIN)/python); \
+	$(BIN)/python -m pip install $(CONSTRAINTS) --editable ".[$(EXTRAS)$$torch]" 2> >(grep -v '^WARNING' >&2) | $(DOTS)
 	@touch $@
 
 # What only computes, and most of its time is XLA's compiler, which need not try hard for it, runs on two cores at once.

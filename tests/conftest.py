@@ -1,16 +1,25 @@
 """What the tests of the whole repository share: its files as a commit would have them."""
 
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from robomarl.ros.io.environment import PROFILES, PROFILES_ENV
+
 # Machines are shared: a slow example is no failure. The same examples on every machine.
 settings.register_profile("robomarl", deadline=None, derandomize=True)
 settings.load_profile("robomarl")
 
 ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def fast_dds_profiles() -> None:
+    """Name our profiles of Fast DDS, which a process reads once, before its first participant: no test is the first."""
+    os.environ.setdefault(PROFILES_ENV, str(PROFILES))
 
 
 @pytest.fixture(scope="session")

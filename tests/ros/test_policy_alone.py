@@ -27,7 +27,7 @@ from robomarl.ros.policy_node import PolicyNode
 from robomarl.ros.robot.state_machine import Order, State
 from tests.core.bundle.sealing import copy, reseal
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.alone]
 PATIENCE_S, TRIES = 20.0, 4
 
 
@@ -65,14 +65,15 @@ class Alone:
         return answer.result()
 
     def ask(self, kind: type, service: str, request: Any) -> Any:
-        """The answer; a node that does not know the new client yet loses its answer, and is asked again."""
-        client = self.operator.create_client(kind, service)
-        self.wait(client.service_is_ready)
+        """The answer; a new client that does not find its service, or whose answer is lost, is made anew."""
         for _ in range(TRIES):
-            answer = client.call_async(request)
+            client = self.operator.create_client(kind, service)
             with suppress(AssertionError):
+                self.wait(client.service_is_ready, PATIENCE_S / TRIES)
+                answer = client.call_async(request)
                 self.wait(answer.done, PATIENCE_S / TRIES)
                 return answer.result()
+            self.operator.destroy_client(client)
         raise AssertionError(f"{service} did not answer {TRIES} times in {PATIENCE_S:g} s")
 
 

@@ -20,7 +20,7 @@ from robomarl.ros.io.processes import Processes, child_environment, claimed_doma
 from robomarl.ros.operator.console import open_console
 from robomarl.ros.operator.node_spec import NodeSpec
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.alone]
 JUNK, DATAGRAMS = (bytes(8192), b"0"), 500
 """More than a socket's buffer holds; small ones go where a large one does not."""
 STANDS_S = 3.5
