@@ -27,14 +27,14 @@ help: ## this list
 
 setup: $(STAMP) ## create .venv, install robomarl into it (editable) with all that development needs
 
-$(STAMP): pyproject.toml setup.py constraints-cpu.txt $(KERNEL)
+$(STAMP): pyproject.toml setup.py peers/pyproject.toml constraints-cpu.txt $(KERNEL)
 	@.ci/opengl
 	@.ci/sshd
 	@.ci/chromium
 	@test -x $(BIN)/pip || { echo "creating $(VENV) with $$($(PYTHON) --version)"; $(PYTHON) -m venv $(VENV); }
 	@echo "installing robomarl[$(EXTRAS)] into $(VENV): some minutes the first time"
 	@torch=$$(.ci/torch $(BIN)/python); \
-	$(BIN)/python -m pip install $(CONSTRAINTS) --editable ".[$(EXTRAS)$$torch]" 2> >(grep -v '^WARNING' >&2) | $(DOTS)
+	$(BIN)/python -m pip install $(CONSTRAINTS) --editable ".[$(EXTRAS)$$torch]" --editable ./peers 2> >(grep -v '^WARNING' >&2) | $(DOTS)
 	@touch $@
 
 # What only computes, and most of its time is XLA's compiler, which need not try hard for it, runs on two cores at once.

@@ -13,7 +13,13 @@ import numpy as np
 from robomarl.core.geometry import rotation_matrix
 from robomarl.core.types import GRAVITY_M_S2
 from robomarl.core.view import Plan
-from robomarl.domains.flight.field.crazyflie_peer.mellinger import (
+from robomarl.domains.flight.lab.engines.team_sim import TeamSim
+from robomarl.domains.flight.lab.quadrotor import RigidVehicle, Vec3
+from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.domains.flight.lab.step import advance
+from robomarl.domains.flight.lab.world import FlightWorld
+from robomarl.lab.sim.engines.delay import command_in_force
+from robomarl_peers.crazyflie.mellinger import (
     LAYOUT,
     MellingerGains,
     MellingerMemory,
@@ -21,12 +27,6 @@ from robomarl.domains.flight.field.crazyflie_peer.mellinger import (
     rotor_thrusts,
     torque_for,
 )
-from robomarl.domains.flight.lab.engines.team_sim import TeamSim
-from robomarl.domains.flight.lab.quadrotor import RigidVehicle, Vec3
-from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.step import advance
-from robomarl.domains.flight.lab.world import FlightWorld
-from robomarl.lab.sim.engines.delay import command_in_force
 
 MASS_KG, ARM_M = 0.0319, 0.03253
 INERTIA_KG_M2 = np.array([16.8e-6, 16.8e-6, 29.8e-6])

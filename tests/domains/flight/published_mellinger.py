@@ -6,9 +6,9 @@ import numpy as np
 from drone_controllers.core import parametrize
 from drone_controllers.mellinger import attitude2force_torque, state2attitude
 
-from robomarl.domains.flight.field.crazyflie_peer.mellinger import MellingerGains, Wanted, mellinger, mellinger_rest
 from robomarl.ros.io.messages import Estimate
 from robomarl.vehicles.conversion.frames import xyzw
+from robomarl_peers.crazyflie.mellinger import MellingerGains, Wanted, mellinger, mellinger_rest
 
 COUNT, DT_S = 20, 0.004
 

@@ -5,7 +5,8 @@ import struct
 import numpy as np
 import pytest
 
-from robomarl.domains.flight.field.crazyflie_peer.crtp import (
+from robomarl.ros.io.messages import Estimate
+from robomarl_peers.crazyflie.crtp import (
     GENERIC,
     HIGH_LEVEL,
     LINK,
@@ -17,15 +18,14 @@ from robomarl.domains.flight.field.crazyflie_peer.crtp import (
     Packet,
     decoded,
 )
-from robomarl.domains.flight.field.crazyflie_peer.firmware import (
+from robomarl_peers.crazyflie.firmware import (
     BOOT_S,
     Firmware,
     Setpoint,
     packed_quat,
     unpacked_quat,
 )
-from robomarl.domains.flight.field.crazyflie_peer.supervisor import Super, Supervisor
-from robomarl.ros.io.messages import Estimate
+from robomarl_peers.crazyflie.supervisor import Super, Supervisor
 
 DT_S = 0.004
 STILL = Estimate(np.array([0.0, 0.0, 0.5]), np.array([1.0, 0, 0, 0]), np.zeros(3), np.zeros(3))

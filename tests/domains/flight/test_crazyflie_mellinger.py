@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from robomarl.domains.flight.field.crazyflie_peer.mellinger import MellingerGains, Wanted, mellinger, mellinger_rest
 from robomarl.ros.io.messages import Estimate
+from robomarl_peers.crazyflie.mellinger import MellingerGains, Wanted, mellinger, mellinger_rest
 
 DT_S = 0.004
 

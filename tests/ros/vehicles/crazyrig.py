@@ -10,14 +10,14 @@ from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any
 
-from robomarl.domains.flight.field.crazyflie_peer.crtp_peer import CrtpPeer
-from robomarl.domains.flight.field.crazyflie_peer.firmware import BOOT_S
-from robomarl.domains.flight.field.crazyflie_peer.team import CrazyflieTeam
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.lab.sim.scenario import load_scenario
 from robomarl.ros.vehicle_topics.crazyflie_uris import address_of
 from robomarl.vehicles.crazyflie.flight import CrazyflieConfig, GuardedCrazyflie
 from robomarl.vehicles.crazyflie.link import CrazyflieLink
+from robomarl_peers.crazyflie.crtp_peer import CrtpPeer
+from robomarl_peers.crazyflie.firmware import BOOT_S
+from robomarl_peers.crazyflie.team import CrazyflieTeam
 from tests.ros.vehicles.px4rig import ARRIVES_S, SPINS, two_nodes
 from tests.ros.vehicles.rig import PERIOD_S, RULES, VEHICLE, Rig
 
@@ -79,9 +79,9 @@ def swarm(auto_arm: bool = True, **config: object) -> Iterator[SwarmRig]:
     """The same behind Crazyswarm2's topics."""
     from rclpy.executors import SingleThreadedExecutor
 
-    from robomarl.domains.flight.field.crazyflie_peer.swarm_peer import SwarmPeer
     from robomarl.ros.vehicle_topics.ros_address import RosAddress
     from robomarl.vehicles.crazyswarm.link import CrazyswarmLink
+    from robomarl_peers.crazyflie.swarm_peer import SwarmPeer
 
     loaded = load_scenario("swap_2", FlightScenario)
     team = CrazyflieTeam(loaded, True)

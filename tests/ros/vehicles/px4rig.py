@@ -13,14 +13,14 @@ from functools import partial
 from typing import Any
 from unittest.mock import patch
 
-from robomarl.domains.flight.field.px4_peer.mavlink_wire import MavlinkWire
-from robomarl.domains.flight.field.px4_peer.team import Px4Team
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.lab.sim.scenario import load_scenario
 from robomarl.vehicles.autopilot.flight import AutopilotConfig, GuardedAutopilot
 from robomarl.vehicles.autopilot.link import AutopilotLink
 from robomarl.vehicles.mavlink.addresses import Address
 from robomarl.vehicles.mavlink.link import MavlinkLink
+from robomarl_peers.px4.mavlink_wire import MavlinkWire
+from robomarl_peers.px4.team import Px4Team
 from tests.ros.vehicles.rig import PERIOD_S, RULES, VEHICLE, Rig
 
 ARM_S = 6.0
@@ -72,10 +72,10 @@ def mavlink_ends(count: int, stack: ExitStack) -> Ends:
 
 def px4_dds_ends(count: int, stack: ExitStack) -> Ends:
     """Topics of px4_msgs."""
-    from robomarl.domains.flight.field.px4_peer.dds_wire import DdsWire
     from robomarl.ros.vehicle_topics.ros_address import RosAddress
     from robomarl.vehicles.px4_dds.geography import SIM_ORIGIN
     from robomarl.vehicles.px4_dds.link import Px4DdsLink
+    from robomarl_peers.px4.dds_wire import DdsWire
 
     peer, adapter = two_nodes(stack)
     places = [RosAddress(f"/robot_{index}", index + 1) for index in range(count)]
@@ -88,9 +88,9 @@ def mavros_ends(count: int, stack: ExitStack) -> Ends:
     """Topics and services of MAVROS."""
     from rclpy.executors import SingleThreadedExecutor
 
-    from robomarl.domains.flight.field.px4_peer.mavros_wire import MavrosWire
     from robomarl.ros.vehicle_topics.ros_address import RosAddress
     from robomarl.vehicles.mavros.link import MavrosLink
+    from robomarl_peers.px4.mavros_wire import MavrosWire
 
     peer, adapter = two_nodes(stack)
     executor = SingleThreadedExecutor(context=peer.context)

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from robomarl.core.hardware.vehicle import load_vehicle
-from robomarl.domains.flight.field.driven_team import DrivenTeam
 from robomarl.vehicles.guard_terms import GuardRules, GuardState
 from robomarl.vehicles.guarded import GuardedVehicle, TickInput
 from robomarl.vehicles.samples import StateSample
+from robomarl_peers.driven_team import DrivenTeam
 
 VEHICLE = load_vehicle("crazyflie_21")
 RULES = GuardRules(VEHICLE.on_command_loss)

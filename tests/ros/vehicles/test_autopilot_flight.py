@@ -8,9 +8,9 @@ import pytest
 pytest.importorskip("pymavlink")
 pytest.importorskip("mujoco")
 
-from robomarl.domains.flight.field.px4_peer.commander import FlightMode
 from robomarl.vehicles.guard_terms import GuardRules, GuardState
 from robomarl.vehicles.guarded import UPSIDE_DOWN
+from robomarl_peers.px4.commander import FlightMode
 from tests.ros.vehicles.px4rig import Px4Rig, px4s
 from tests.ros.vehicles.rig import VEHICLE, Law
 

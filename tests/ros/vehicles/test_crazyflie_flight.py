@@ -10,8 +10,8 @@ import pytest
 pytest.importorskip("cflib")
 pytest.importorskip("mujoco")
 
-from robomarl.domains.flight.field.crazyflie_peer.supervisor import Super
 from robomarl.vehicles.guard_terms import GuardRules, GuardState
+from robomarl_peers.crazyflie.supervisor import Super
 from tests.ros.vehicles.crazyrig import crazyflies, swarm
 from tests.ros.vehicles.rig import RULES, VEHICLE
 

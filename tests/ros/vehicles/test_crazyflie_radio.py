@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("cflib")
 pytest.importorskip("mujoco")
 
-from robomarl.domains.flight.field.crazyflie_peer.crtp_peer import MOST, SharedRadio
+from robomarl_peers.crazyflie.crtp_peer import MOST, SharedRadio
 from tests.ros.vehicles.crazyrig import crazyflies
 
 

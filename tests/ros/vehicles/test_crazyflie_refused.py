@@ -9,10 +9,10 @@ pytest.importorskip("cflib")
 pytest.importorskip("mujoco")
 
 from robomarl.core.config import UserError
-from robomarl.domains.flight.field.crazyflie_peer.crtp import CrtpServer
-from robomarl.domains.flight.field.crazyflie_peer.crtp_peer import CrtpPeer
 from robomarl.ros.vehicle_topics.crazyflie_uris import check_uris
 from robomarl.vehicles.guard_terms import GuardState
+from robomarl_peers.crazyflie.crtp import CrtpServer
+from robomarl_peers.crazyflie.crtp_peer import CrtpPeer
 from tests.ros.vehicles.crazyrig import CrazyRig, crazyflies
 from tests.ros.vehicles.rig import CONNECT_S, PERIOD_S
 

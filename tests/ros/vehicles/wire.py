@@ -7,14 +7,14 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from robomarl.domains.flight.field.px4_peer.mavlink_wire import MavlinkWire
-from robomarl.domains.flight.field.px4_peer.team import BODY, Px4Peer, in_ned
-from robomarl.domains.flight.field.px4_peer.vehicle import Px4Vehicle
 from robomarl.ros.io.messages import Estimate
 from robomarl.vehicles.autopilot.flight import AutopilotConfig, GuardedAutopilot
 from robomarl.vehicles.guarded import TickInput
 from robomarl.vehicles.mavlink.addresses import Address
 from robomarl.vehicles.mavlink.link import MavlinkLink
+from robomarl_peers.px4.mavlink_wire import MavlinkWire
+from robomarl_peers.px4.team import BODY, Px4Peer, in_ned
+from robomarl_peers.px4.vehicle import Px4Vehicle
 from tests.ros.vehicles.rig import PERIOD_S, RULES, VEHICLE
 
 REST = Estimate(np.array([1.0, 2.0, 0.07]), np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(3), np.zeros(3))

@@ -14,11 +14,11 @@ ONBOARD = Onboard(
     rules=LazyImport("robomarl.core.filter.give_way:GiveWay"),
     sim_node=("sim_node", "robomarl.domains.flight.field.sim_node"),
     peers={
-        "crazyflie": ("crazyflie_peer_node", "robomarl.domains.flight.field.peers crazyflie_peer_node"),
-        "crazyswarm": ("crazyswarm_peer_node", "robomarl.domains.flight.field.peers crazyswarm_peer_node"),
-        "px4": ("px4_peer_node", "robomarl.domains.flight.field.peers px4_peer_node"),
-        "mavros": ("mavros_peer_node", "robomarl.domains.flight.field.peers mavros_peer_node"),
-        "px4_dds": ("px4_dds_peer_node", "robomarl.domains.flight.field.peers px4_dds_peer_node"),
+        "crazyflie": ("crazyflie_peer_node", "robomarl_peers.flying crazyflie_peer_node"),
+        "crazyswarm": ("crazyswarm_peer_node", "robomarl_peers.flying crazyswarm_peer_node"),
+        "px4": ("px4_peer_node", "robomarl_peers.flying px4_peer_node"),
+        "mavros": ("mavros_peer_node", "robomarl_peers.flying mavros_peer_node"),
+        "px4_dds": ("px4_dds_peer_node", "robomarl_peers.flying px4_dds_peer_node"),
     },
     nodes=LazyImport("robomarl.domains.flight.ros.payload.fleet_rules:nodes"),  # what a mission is told says its node
 )

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from robomarl.domains.flight.field.crazyflie_peer.firmware import Firmware, Setpoint
-from robomarl.domains.flight.field.crazyflie_peer.mellinger import MellingerGains, Wanted, mellinger, mellinger_rest
-from robomarl.domains.flight.field.crazyflie_peer.supervisor import Supervisor
-from robomarl.domains.flight.field.driven_team import EMPTY_V, Battery, Driven, DrivenTeam
 from robomarl.ros.io.messages import Estimate
+from robomarl_peers.crazyflie.firmware import Firmware, Setpoint
+from robomarl_peers.crazyflie.mellinger import MellingerGains, Wanted, mellinger, mellinger_rest
+from robomarl_peers.crazyflie.supervisor import Supervisor
+from robomarl_peers.driven_team import EMPTY_V, Battery, Driven, DrivenTeam
 
 LOW_POWER = 3
 """`pm.state` of an empty battery; 0: on battery."""

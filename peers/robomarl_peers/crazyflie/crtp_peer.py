@@ -6,10 +6,10 @@ from collections import deque
 from functools import partial
 
 from robomarl.core.types import GRAVITY_M_S2
-from robomarl.domains.flight.field.crazyflie_peer.crtp import CrtpServer, Packet, decoded
-from robomarl.domains.flight.field.crazyflie_peer.firmware import Firmware, packed_quat
-from robomarl.domains.flight.field.crazyflie_peer.team import Peer
 from robomarl.ros.io.messages import Estimate
+from robomarl_peers.crazyflie.crtp import CrtpServer, Packet, decoded
+from robomarl_peers.crazyflie.firmware import Firmware, packed_quat
+from robomarl_peers.crazyflie.team import Peer
 
 LOGGED = {
     **{f"stateEstimateZ.{name}": "h" for name in ("x", "y", "z", "vx", "vy", "vz")},

@@ -11,13 +11,13 @@ import numpy as np
 
 from robomarl.core.geometry import yaw_of
 from robomarl.domains.soccer.field.game_node import GameNode
-from robomarl.domains.soccer.field.ssl_peer.game import SslGame
-from robomarl.domains.soccer.field.ssl_peer.league import FieldView, LeagueField
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.domains.soccer.vehicles.ssl.addresses import shirts_of, simulated_uris
 from robomarl.field.simulated.faults import offer_faults
 from robomarl.ros.io.messages import Estimate
 from robomarl.ros.io.node_base import now_s, run_node
+from robomarl_peers.ssl.game import SslGame
+from robomarl_peers.ssl.league import FieldView, LeagueField
 
 FAULTS = ("unseen", "deaf", "mirrored")
 PICTURE_HZ = 50
@@ -75,7 +75,7 @@ class SslPeerNode(GameNode):
 
 
 def main(args: list[str] | None = None) -> int:
-    """`ros2 run robomarl ssl_peer_node`."""
+    """`ros2 run robomarl_peers ssl_peer_node`."""
     return run_node(SslPeerNode, args, urgent=True)
 
 

@@ -6,12 +6,12 @@ from typing import Protocol
 
 import numpy as np
 
-from robomarl.domains.flight.field.driven_team import EMPTY_V, Battery, Driven, DrivenTeam
-from robomarl.domains.flight.field.px4_peer.controller import Target, collective, px4_controller, px4_rest
-from robomarl.domains.flight.field.px4_peer.gains import gains_of
-from robomarl.domains.flight.field.px4_peer.sensed import Sensed
-from robomarl.domains.flight.field.px4_peer.vehicle import NONE, Px4Vehicle, Wish
 from robomarl.ros.io.messages import Estimate
+from robomarl_peers.driven_team import EMPTY_V, Battery, Driven, DrivenTeam
+from robomarl_peers.px4.controller import Target, collective, px4_controller, px4_rest
+from robomarl_peers.px4.gains import gains_of
+from robomarl_peers.px4.sensed import Sensed
+from robomarl_peers.px4.vehicle import NONE, Px4Vehicle, Wish
 
 FAULTS = ("radio", "battery", "refuses", "jump", "reset", "unseen", "enu", "degrees", "mirrored", "pilot")
 """Faults that can be injected: no packet passes; the battery is low; arming is refused; the estimate jumps by 1 m,

@@ -10,11 +10,11 @@ from collections.abc import Callable
 
 import numpy as np
 
-from robomarl.domains.flight.field.px4_peer.commander import Commander, Result
-from robomarl.domains.flight.field.px4_peer.sensed import Sensed, charge_of, felt_by, misread
-from robomarl.domains.flight.field.px4_peer.vehicle import Px4Vehicle, Wish
 from robomarl.vehicles.mavlink.link import dialect
 from robomarl.vehicles.mavlink.vehicle_state import MavMessage
+from robomarl_peers.px4.commander import Commander, Result
+from robomarl_peers.px4.sensed import Sensed, charge_of, felt_by, misread
+from robomarl_peers.px4.vehicle import Px4Vehicle, Wish
 
 HEARTBEAT, ODOMETRY, IMU, BATTERY, EXTENDED, POSITION, ATTITUDE = 0, 331, 105, 147, 245, 32, 31
 INTERVALS_S = {HEARTBEAT: 1.0, BATTERY: 2.0, EXTENDED: 1.0}

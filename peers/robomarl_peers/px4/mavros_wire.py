@@ -12,14 +12,14 @@ import numpy as np
 from rclpy.node import Node
 from rclpy.service import Service
 
-from robomarl.domains.flight.field.px4_peer.commander import FlightMode, Result
-from robomarl.domains.flight.field.px4_peer.sensed import Sensed, charge_of, felt_by, misread
-from robomarl.domains.flight.field.px4_peer.vehicle import Px4Vehicle, Wish
 from robomarl.ros.convert import set_quat, set_xyz, xyz_of
 from robomarl.ros.io.messages import Message
 from robomarl.ros.io.node_base import Mailbox, message_class, publisher
 from robomarl.ros.topics import Topic
 from robomarl.ros.vehicle_topics import mavros as topics
+from robomarl_peers.px4.commander import FlightMode, Result
+from robomarl_peers.px4.sensed import Sensed, charge_of, felt_by, misread
+from robomarl_peers.px4.vehicle import Px4Vehicle, Wish
 
 PERIODS_S = {topics.ODOMETRY: 0.02, topics.IMU: 0.1, topics.STATE: 1.0, topics.EXTENDED: 0.2, topics.BATTERY: 1.0}
 NAMES = {

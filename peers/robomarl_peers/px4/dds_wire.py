@@ -12,15 +12,15 @@ from rclpy.node import Node
 from rclpy.publisher import Publisher
 
 from robomarl.core.geometry import rotation_matrix
-from robomarl.domains.flight.field.px4_peer.commander import Commander, FlightMode, Result
-from robomarl.domains.flight.field.px4_peer.sensed import Sensed, charge_of, felt_by, misread
-from robomarl.domains.flight.field.px4_peer.vehicle import Px4Vehicle, Wish
 from robomarl.ros.io.messages import Message
 from robomarl.ros.io.node_base import Mailbox, message_class, publisher
 from robomarl.ros.topics import Topic
 from robomarl.ros.vehicle_topics import px4_dds as topics
 from robomarl.vehicles.px4_dds.geography import EARTH_M, Geodetic
 from robomarl.vehicles.ros_wire import versioned
+from robomarl_peers.px4.commander import Commander, FlightMode, Result
+from robomarl_peers.px4.sensed import Sensed, charge_of, felt_by, misread
+from robomarl_peers.px4.vehicle import Px4Vehicle, Wish
 
 PERIODS_S = {
     **{topics.ODOMETRY: 0.02, topics.STATUS: 0.2, topics.LAND: 0.2, topics.SENSORS: 0.1, topics.LOCAL: 0.1},

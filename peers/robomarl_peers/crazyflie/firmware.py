@@ -12,7 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from robomarl.core.geometry import yaw_of
-from robomarl.domains.flight.field.crazyflie_peer.crtp import (
+from robomarl.ros.io.messages import Estimate
+from robomarl.vehicles.conversion.frames import wrapped, wxyz
+from robomarl_peers.crazyflie.crtp import (
     COMMANDER,
     GENERIC,
     HIGH_LEVEL,
@@ -20,9 +22,7 @@ from robomarl.domains.flight.field.crazyflie_peer.crtp import (
     SUPERVISOR,
     Packet,
 )
-from robomarl.domains.flight.field.crazyflie_peer.supervisor import RUNS, Super, Supervisor
-from robomarl.ros.io.messages import Estimate
-from robomarl.vehicles.conversion.frames import wrapped, wxyz
+from robomarl_peers.crazyflie.supervisor import RUNS, Super, Supervisor
 
 MIN_PWM, MAX_PWM = 1000, 60000
 """Thrust of an attitude set-point, out of 65535."""

@@ -3,10 +3,10 @@
 import socket
 from functools import partial
 
-from robomarl.domains.flight.field.px4_peer.sensed import Sensed
-from robomarl.domains.flight.field.px4_peer.server import MavlinkServer
-from robomarl.domains.flight.field.px4_peer.vehicle import Px4Vehicle
 from robomarl.vehicles.mavlink.addresses import SIM_VEHICLE_PORT, Address
+from robomarl_peers.px4.sensed import Sensed
+from robomarl_peers.px4.server import MavlinkServer
+from robomarl_peers.px4.vehicle import Px4Vehicle
 
 
 class MavlinkWire:

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from robomarl.core.geometry import rotation_matrix
-from robomarl.domains.flight.field.driven_team import EMPTY_V, FULL_V
 from robomarl.ros.io.messages import Estimate
+from robomarl_peers.driven_team import EMPTY_V, FULL_V
 
 
 @dataclass

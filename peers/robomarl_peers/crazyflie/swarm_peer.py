@@ -14,14 +14,14 @@ from rclpy.node import Node
 from rclpy.service import Service
 
 from robomarl.core.types import GRAVITY_M_S2
-from robomarl.domains.flight.field.crazyflie_peer.crtp import GENERIC, HIGH_LEVEL, SUPERVISOR, Packet
-from robomarl.domains.flight.field.crazyflie_peer.firmware import Firmware, packed_quat
-from robomarl.domains.flight.field.crazyflie_peer.team import Peer
 from robomarl.ros.convert import set_quat, set_xyz, xyz_of
 from robomarl.ros.io.messages import Estimate, Message
 from robomarl.ros.io.node_base import Mailbox, message_class, publisher
 from robomarl.ros.topics import Topic
 from robomarl.ros.vehicle_topics import crazyswarm as topics
+from robomarl_peers.crazyflie.crtp import GENERIC, HIGH_LEVEL, SUPERVISOR, Packet
+from robomarl_peers.crazyflie.firmware import Firmware, packed_quat
+from robomarl_peers.crazyflie.team import Peer
 
 PERIODS_S = {topics.RATES: 0.02, topics.ODOMETRY: 0.02, topics.STATUS: 0.1}
 """Rates first: an estimate needs them."""

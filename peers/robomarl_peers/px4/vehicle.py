@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robomarl.domains.flight.field.px4_peer.commander import Commander, FlightMode
 from robomarl.ros.io.messages import Estimate
+from robomarl_peers.px4.commander import Commander, FlightMode
 
 NONE = np.full(3, np.nan)
 STILL_M_S = 0.25

@@ -10,9 +10,9 @@ import numpy as np
 
 from robomarl.core.geometry import quat_conjugate, quat_multiply
 from robomarl.core.types import GRAVITY_M_S2
-from robomarl.domains.flight.field.px4_peer.gains import Px4Gains
 from robomarl.ros.io.messages import Estimate
 from robomarl.vehicles.conversion.frames import quat_from_roll_pitch_yaw
+from robomarl_peers.px4.gains import Px4Gains
 
 _DOWN = np.array([0.0, 0.0, 1.0])
 

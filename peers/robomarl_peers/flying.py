@@ -2,7 +2,7 @@
 
 Instead of `command` and `odometry` of each robot there is one address for each; goals, truth, status and judge are
 those of `sim_node`. Robots start on the ground. The parameter `faults` takes ROBOT=FAULT of each that goes wrong.
-`ros2 run robomarl px4_peer_node` is `python -m robomarl.domains.flight.field.peers px4_peer_node`.
+`ros2 run robomarl_peers px4_peer_node` is `python -m robomarl_peers.flying px4_peer_node`.
 """
 
 import os
@@ -11,16 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from robomarl.domains.flight.field.crazyflie_peer import team as crazyflie
-from robomarl.domains.flight.field.crazyflie_peer.crtp_peer import CrtpPeer
-from robomarl.domains.flight.field.crazyflie_peer.swarm_peer import SwarmPeer
-from robomarl.domains.flight.field.crazyflie_peer.team import CrazyflieTeam
-from robomarl.domains.flight.field.driven_team import DrivenTeam
-from robomarl.domains.flight.field.px4_peer import team as px4
-from robomarl.domains.flight.field.px4_peer.dds_wire import DdsWire
-from robomarl.domains.flight.field.px4_peer.mavlink_wire import MavlinkWire
-from robomarl.domains.flight.field.px4_peer.mavros_wire import MavrosWire
-from robomarl.domains.flight.field.px4_peer.team import Px4Team
 from robomarl.domains.flight.field.sim_node import SimNode
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.field.simulated.faults import offer_faults
@@ -35,6 +25,16 @@ from robomarl.vehicles.mavros.link import MEND as MEND_MAVROS
 from robomarl.vehicles.px4_dds.geography import SIM_ORIGIN
 from robomarl.vehicles.px4_dds.link import MEND as MEND_PX4
 from robomarl.vehicles.ros_wire import check_types
+from robomarl_peers.crazyflie import team as crazyflie
+from robomarl_peers.crazyflie.crtp_peer import CrtpPeer
+from robomarl_peers.crazyflie.swarm_peer import SwarmPeer
+from robomarl_peers.crazyflie.team import CrazyflieTeam
+from robomarl_peers.driven_team import DrivenTeam
+from robomarl_peers.px4 import team as px4
+from robomarl_peers.px4.dds_wire import DdsWire
+from robomarl_peers.px4.mavlink_wire import MavlinkWire
+from robomarl_peers.px4.mavros_wire import MavrosWire
+from robomarl_peers.px4.team import Px4Team
 
 
 class PeerNode(SimNode):
