@@ -182,6 +182,12 @@ def test_imports_point_one_way(root: Path):
     assert not wrong, "\n".join(["imports against the floors:", *wrong])
 
 
+def test_peers_are_found_by_entry_point_alone(root: Path):
+    """Not even a string names their package, so robots and labs do without it."""
+    naming = [name for name, path in modules(root).items() if "robomarl_peers" in path.read_text()]
+    assert naming == []
+
+
 TRY_IMPORTS = """
 import importlib, json, sys
 blocked, names = json.loads(sys.argv[1])

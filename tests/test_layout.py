@@ -26,7 +26,8 @@ REGISTRY_HOST = re.compile("|".join([r"pypi\." + "org", r"pythonhosted\." + "org
 
 def code(root: Path) -> dict[str, str]:
     """Source by path, of all Python but the tests."""
-    paths = sorted(path for folder in ("robomarl", "benchmarks") for path in (root / folder).rglob("*.py"))
+    folders = ("robomarl", "peers/robomarl_peers", "benchmarks")
+    paths = sorted(path for folder in folders for path in (root / folder).rglob("*.py"))
     return {path.relative_to(root).as_posix(): path.read_text() for path in paths}
 
 
@@ -79,7 +80,7 @@ def classes(sources: dict[str, str]) -> Counter[str]:
 
 
 def test_a_class_name_means_one_thing(root: Path):
-    package = {path: source for path, source in code(root).items() if path.startswith("robomarl/")}
+    package = {path: source for path, source in code(root).items() if not path.startswith("benchmarks/")}
     assert {name for name, count in classes(package).items() if count > 1} == TWICE
 
 
@@ -130,6 +131,9 @@ def test_machine_and_registry_names_are_found(text: str, named: bool):
 def test_the_version_is_the_same_everywhere(root: Path):
     assert ElementTree.parse(root / "package.xml").findtext("version") == robomarl.__version__
     assert f"## {robomarl.__version__}" in (root / "CHANGELOG.md").read_text()
+    assert ElementTree.parse(root / "peers/package.xml").findtext("version") == robomarl.__version__
+    peers = tomllib.loads((root / "peers/pyproject.toml").read_text())["project"]
+    assert peers["version"] == robomarl.__version__
 
 
 def test_mujoco_and_mjx_have_the_same_minor_version(root: Path):

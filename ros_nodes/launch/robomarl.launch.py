@@ -29,7 +29,7 @@ from launch_ros.events.lifecycle import ChangeState
 from lifecycle_msgs.msg import Transition
 
 from robomarl.ros.operator.launch_plan import REHEARSALS, arguments, launch_plan
-from robomarl.ros.operator.node_spec import PACKAGE, NodeSpec
+from robomarl.ros.operator.node_spec import NodeSpec
 
 
 def generate_launch_description() -> LaunchDescription:
@@ -52,7 +52,7 @@ def start(context: LaunchContext) -> list:
 def actions_of(spec: NodeSpec) -> list:
     """One node; a lifecycle node is configured whenever its process has started."""
     node = (LifecycleNode if spec.lifecycle else Node)(
-        package=PACKAGE,
+        package=spec.package,
         executable=spec.executable,
         name=spec.name,
         namespace=spec.namespace,

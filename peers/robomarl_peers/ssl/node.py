@@ -15,10 +15,11 @@ from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.domains.soccer.vehicles.ssl.addresses import shirts_of, simulated_uris
 from robomarl.field.simulated.faults import offer_faults
 from robomarl.ros.io.messages import Estimate
-from robomarl.ros.io.node_base import now_s, run_node
+from robomarl.ros.io.node_base import now_s, run_node, take_node_name
 from robomarl_peers.ssl.game import SslGame
 from robomarl_peers.ssl.league import FieldView, LeagueField
 
+NAME = "ssl_peer_node"
 FAULTS = ("unseen", "deaf", "mirrored")
 PICTURE_HZ = 50
 SLIPPED_S = 0.3
@@ -74,9 +75,10 @@ class SslPeerNode(GameNode):
         self._league.faults = dict(enumerate(faults))
 
 
-def main(args: list[str] | None = None) -> int:
-    """`ros2 run robomarl_peers ssl_peer_node`."""
-    return run_node(SslPeerNode, args, urgent=True)
+def main() -> int:
+    """Run the node: `ros2 run robomarl_peers ssl_peer_node`, or the module with that name."""
+    take_node_name([NAME])
+    return run_node(SslPeerNode, urgent=True)
 
 
 if __name__ == "__main__":

@@ -159,8 +159,8 @@ class Onboard:
     name has the operator's additional rights."""
     sim_node: tuple[str, str] = ("model_node", "robomarl.field.simulated.model_node")
     """Console script and module of the simulator's node."""
-    peers: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
-    """Console script and module by adapter: simulators with vehicles that nodes talk to as to real ones."""
+    peers: tuple[str, ...] = ()
+    """Adapters whose vehicles can be simulated behind their protocol, by an entry point `robomarl.peers`."""
     adapters: Mapping[str, Callable[..., Node]] = field(default_factory=dict[str, Callable[..., Node]])
     """Nodes between the robots' commands and vehicles that only this domain has, by the adapter's name:
     (fleet, `PlanOptions`) -> one node for all."""

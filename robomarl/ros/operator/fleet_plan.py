@@ -16,7 +16,8 @@ from robomarl.core.hardware.field import scenario_content, scenario_obstacles, s
 from robomarl.core.hardware.fleet import Fleet, RobotConfig
 from robomarl.ros.fieldtask import task_name
 from robomarl.ros.io.environment import environment
-from robomarl.ros.operator.node_spec import NodeSpec, Parameters
+from robomarl.ros.operator.node_spec import PACKAGE, NodeSpec, Parameters
+from robomarl.ros.operator.peers import PeerProgram, peer_program
 from robomarl.ros.operator.plan_options import PlanOptions
 from robomarl.ros.settings import (
     BaseSettings,
@@ -165,9 +166,10 @@ def _sim(fleet: Fleet, team: tuple[str, ...], base: str, options: PlanOptions) -
     domain = onboard_of(scenario_content(fleet.scenario))
     if options.vehicles and options.vehicles not in domain.peers:
         raise UserError(f"Robots of {fleet.scenario} can't be simulated as {options.vehicles}; leave `vehicles` out.")
-    node = domain.peers.get(options.vehicles, domain.sim_node)
-    spec = _spec(*node, ("sim", base), _checked(SimSettings, about), options)
-    return replace(spec, parameters={**spec.parameters, "use_sim_time": False})  # it makes the time
+    sim = peer_program(options.vehicles) if options.vehicles else PeerProgram(PACKAGE, *domain.sim_node)
+    spec = _spec(sim.executable, sim.module, ("sim", base), _checked(SimSettings, about), options)
+    about = {**spec.parameters, "use_sim_time": False}  # it makes the time
+    return replace(spec, package=sim.package, parameters=about)
 
 
 def _adapters(fleet: Fleet, team_of: Parameters, options: PlanOptions) -> list[NodeSpec]:

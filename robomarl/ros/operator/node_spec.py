@@ -14,7 +14,7 @@ class NodeSpec:
     """One process."""
 
     executable: str
-    """Console script, for `ros2 run robomarl EXECUTABLE` and launch files."""
+    """Console script, for `ros2 run PACKAGE EXECUTABLE` and launch files."""
     module: str
     """Python module of the program, for machines without `ros2`, and the word that it takes if it has several nodes."""
     name: str
@@ -35,6 +35,8 @@ class NodeSpec:
     """Added to that of the parent."""
     enclave: str = ""
     """Enclave with the key and permissions of the process (SROS2); "" without."""
+    package: str = PACKAGE
+    """ROS package of the console script."""
 
     @property
     def full_name(self) -> str:

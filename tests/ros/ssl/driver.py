@@ -102,7 +102,7 @@ def nodes(**parameters: Any) -> list[NodeSpec]:
     """The adapter, and a simulated field in its place of the network."""
     simulated = {"scenario": "soccer_2v2", "team": TEAM, "seed": 3}
     return [
-        NodeSpec("ssl_peer_node", "robomarl_peers.ssl.node", "sim", "", simulated),
+        NodeSpec("ssl_peer_node", "robomarl_peers.ssl.node ssl_peer_node", "sim", "", simulated),
         NodeSpec("ssl_node", f"{NODES}.vehicles.ssl.node", "ssl_node", "", {"team": TEAM, "sim": True, **parameters}),
     ]
 

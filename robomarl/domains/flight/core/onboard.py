@@ -13,12 +13,6 @@ ONBOARD = Onboard(
     check_order=LazyImport("robomarl.domains.flight.lab.safety.limits:check_fleet_goals"),
     rules=LazyImport("robomarl.core.filter.give_way:GiveWay"),
     sim_node=("sim_node", "robomarl.domains.flight.field.sim_node"),
-    peers={
-        "crazyflie": ("crazyflie_peer_node", "robomarl_peers.flying crazyflie_peer_node"),
-        "crazyswarm": ("crazyswarm_peer_node", "robomarl_peers.flying crazyswarm_peer_node"),
-        "px4": ("px4_peer_node", "robomarl_peers.flying px4_peer_node"),
-        "mavros": ("mavros_peer_node", "robomarl_peers.flying mavros_peer_node"),
-        "px4_dds": ("px4_dds_peer_node", "robomarl_peers.flying px4_dds_peer_node"),
-    },
+    peers=("crazyflie", "crazyswarm", "px4", "mavros", "px4_dds"),
     nodes=LazyImport("robomarl.domains.flight.ros.payload.fleet_rules:nodes"),  # what a mission is told says its node
 )
