@@ -20,6 +20,14 @@ def diagnostics_from(statuses: Sequence[DiagnosticEntry], stamp_s: float) -> Dia
     return DiagnosticArray(header=header(stamp_s), status=[status_from(*status) for status in statuses])
 
 
+def diagnostics_to(message: DiagnosticArray) -> list[DiagnosticEntry]:
+    """Return the entries of `/diagnostics`."""
+    return [
+        DiagnosticEntry(status.name, status.level[0], status.message, {v.key: v.value for v in status.values})  # type: ignore[union-attr]
+        for status in message.status  # type: ignore[union-attr]
+    ]
+
+
 def announcement_from(said: Announcement) -> DiagnosticStatus:
     """Return the message that announces a robot and its state."""
     values = {"bundle": said.bundle_id, "contract": said.contract, "vehicle": said.vehicle, "index": str(said.index)}

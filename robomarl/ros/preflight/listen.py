@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import rclpy
-from diagnostic_msgs.msg import DiagnosticArray
 from rcl_interfaces.srv import GetParameters
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -52,7 +51,7 @@ class Listener:
         self._felt = {name: self._box(IMU, name, lambda m: convert.xyz_of(m.linear_acceleration)) for name in team}
         self._estop = self._box(topics.ESTOP, "", lambda message: message.data)
         self._recording = self._box(topics.RECORDING, "", status_messages.recording_to)
-        self._diagnostics = self._box(topics.DIAGNOSTICS, "", _entries)
+        self._diagnostics = self._box(topics.DIAGNOSTICS, "", status_messages.diagnostics_to)
 
     def run(self, seconds: float) -> None:
         """Listen for this time [s]."""
@@ -147,13 +146,6 @@ def _box_of(values: Message) -> Box | None:
     corners = [tuple(value.double_array_value) for value in values]
     whole = len(corners) == 2 and all(len(corner) == 3 for corner in corners)
     return (corners[0], corners[1]) if whole and all(abs(x) < 1e6 for corner in corners for x in corner) else None
-
-
-def _entries(message: DiagnosticArray) -> list[DiagnosticEntry]:
-    return [
-        DiagnosticEntry(status.name, status.level[0], status.message, {v.key: v.value for v in status.values})  # type: ignore[union-attr]
-        for status in message.status  # type: ignore[union-attr]
-    ]
 
 
 @contextmanager
