@@ -13,6 +13,10 @@ from pathlib import Path
 import pytest
 
 DATA_FOLDERS = ("sim", "policies", "ros_nodes", "hardware_configs")
+SHOW_PEER = (
+    "import robomarl_peers; from robomarl.ros.operator.peers import peer_program;"
+    'print(robomarl_peers.__file__, *peer_program("px4"))'
+)
 SHOW_SHARE = "import json, robomarl.core.paths as p; print(json.dumps([p.__file__, str(p.share_dir())]))"
 
 
@@ -98,7 +102,7 @@ def colcon_install(request: pytest.FixtureRequest, source: Path, tmp_path_factor
     workspace = tmp_path_factory.mktemp(request.param)
     colcon = Path(sysconfig.get_path("scripts")) / "colcon"
     flags = ["--symlink-install"] if request.param == "symlink" else []
-    run(colcon, "build", "--base-paths", source, *flags, cwd=workspace, COLCON_HOME=str(workspace))
+    run(colcon, "build", "--base-paths", source, source / "peers", *flags, cwd=workspace, COLCON_HOME=str(workspace))
     return workspace / "install"
 
 
@@ -111,6 +115,9 @@ def test_colcon_installs_the_package(colcon_install: Path, root: Path, tracked_f
     assert (prefix / "share/ament_index/resource_index/packages/robomarl").is_file()
     assert (prefix / "share/robomarl/package.xml").is_file()
     assert (prefix / "lib/robomarl/policy_node").is_file()
+    peers = colcon_install / "robomarl_peers"
+    assert (peers / "share/ament_index/resource_index/packages/robomarl_peers").is_file()
+    assert (peers / "lib/robomarl_peers/px4_peer_node").is_file()
     assert_same_data(root, prefix / "share/robomarl", tracked_files)
 
 
@@ -122,6 +129,9 @@ def test_what_colcon_installed_runs(colcon_install: Path, source: Path, tmp_path
     assert Path(module).is_relative_to(home) or Path(module).resolve().is_relative_to(home)
     assert Path(share).is_relative_to(home)
     in_ros(colcon_install, f"{colcon_install}/robomarl/lib/robomarl/robomarl list", tmp_path)
+    file, *program = in_ros(colcon_install, f"{sys.executable} -c '{SHOW_PEER}'", tmp_path).split()
+    assert Path(file).resolve().is_relative_to(home)
+    assert program == ["robomarl_peers", "px4_peer_node", "robomarl_peers.flying", "px4_peer_node"]
 
 
 SHOW_KERNEL = "from robomarl.core.filter.kernel import usable; import robomarl.core.filter.filter; print(usable())"
