@@ -34,6 +34,8 @@ BASE = {
     "key": ("key", "list"),
     "list": ("list",),
     "prove": ("prove", "swap_4"),
+    "pull": ("pull", "text"),
+    "push": ("push", "swap_4", "new"),
     "replay": ("replay", "bag"),
     "runs": ("runs", "run"),
     "train": ("train", "swap_4"),
@@ -248,7 +250,9 @@ VALUES: tuple[Row, ...] = (
     *(((command, "nothing", *rest), 1) for command, *rest in (
         ("train",), ("eval",), ("check",), ("prove",), ("verify",), ("flash", "local_4"), ("up",), ("replay",),
         ("identify",), ("export",), ("identify-limits",), ("runs",), ("adapt", "bag"), ("dataset",),
+        ("pull",), ("push", "new"),
     )),
+    (("push", "swap_4"), 2), (("pull",), 2), (("pull", "nonsense://place"), 1), (("push", "swap_4", "http://x/y"), 1),
     (("train", "swap4"), 1), (("train", "swap-4"), 1), (("train", "swap_44"), 1), (("up", "local4"), 1),
     (("train", "swap_4", "--recipe", "swop_4"), 1), (("train", "swap_4", "--resume"), 1),
     (("train", "--resume", "--out", "nowhere"), 1), (("flash", "lift_3", "local_4"), 1),

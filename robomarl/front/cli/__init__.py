@@ -33,6 +33,8 @@ COMMANDS = {
     "verify": "check a bundle: hashes, contract, golden values, latency here",
     "flash": "put a bundle on the robots of a fleet",
     "fleet": "look after a fleet's robots: check, status, rollback, verify, prune, log, setup",
+    "push": "put a bundle at an address: a folder, an S3-like store, a hub of models",
+    "pull": "fetch a bundle from an address, checked before it is there",
     "key": "keys: who may put bundles on the robots",
     "up": "start a fleet's ROS 2 nodes",
     "view": "watch a scenario, policy, run, recording or running fleet in the browser",

@@ -37,6 +37,11 @@ EXTRAS = {
     "pettingzoo": ("pettingzoo",),
     "sb3": ("stable_baselines3",),
     "view": ("viser", "trimesh"),
+    "hub": ("fsspec", "aiohttp"),
+    "s3": ("s3fs",),
+    "hf": ("huggingface_hub",),
+    "wandb": ("wandb",),
+    "mlflow": ("mlflow",),
     "ros": (
         "rclpy",
         "geometry_msgs",
