@@ -76,6 +76,11 @@ class RunningStage:
             self._goals[robot if len(self._goals) > 1 else 0].publish(convert.goal_from(goal, now_s(self._node)))
 
     @property
+    def has_own_goals(self) -> bool:
+        """True if every robot has a goal of its own."""
+        return len(self._goals) == len(self._team.pos_m)
+
+    @property
     def reaches_robots(self) -> bool:
         """True if every topic of goals has a subscriber besides this node."""
         return all(goal.get_subscription_count() > 1 for goal in self._goals)

@@ -1,6 +1,7 @@
 """`EventLog`: a log of a field test in which repeats are one row, and consequences stand below their cause. No ROS."""
 
 from collections import deque
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -86,6 +87,10 @@ class EventLog:
     def rows(self) -> list[LogRow]:
         """All rows, oldest first; consequences are in the rows of their causes."""
         return list(self._rows)
+
+    def frozen(self) -> list[LogRow]:
+        """Return copies of all rows, oldest first, for another thread."""
+        return deepcopy(self.rows)
 
     def add(self, event: FieldEvent) -> None:
         """Note an event: in the row of its cause, in the row that it repeats, or in a new one."""

@@ -113,6 +113,10 @@ class FieldDesk:
         """Return the team now; call it from the thread that polls."""
         return self._watch.report(time.monotonic(), time.time())
 
+    def note(self, event: FieldEvent) -> None:
+        """Write an event into the log. Safe in any thread."""
+        self._news.put(event)
+
     def press(self, operator: str) -> None:
         """Press the E-stop: the monitor and every robot are ordered at once, again until each has announced it.
 

@@ -22,6 +22,8 @@ from robomarl.ros.topics import WORLD, Topic, graph_of
 
 CONSOLE = "robomarl_console"
 """Node and enclave of `robomarl up`."""
+DESK = "robomarl_operate"
+"""Enclave of `robomarl operate`."""
 VEHICLE, SENSORS = "vehicle", "sensors"
 """Enclaves for nodes that are not ours: the driver of one robot, and the team's sensors (motion capture)."""
 
@@ -44,7 +46,7 @@ def rights_of(fleet: Fleet, base: str = "") -> dict[str, Rights]:
         mates = tuple(n for n in names[begin : begin + size] if n != name)
         found[f"{base}/{name}/policy_node"] = made.policy(name, mates, field)
         found[f"{base}/{name}/{VEHICLE}"] = made.vehicle(name, field)
-    found |= {f"{base}/{name}": made.shared(name) for name in ("monitor", "recorder", CONSOLE)}
+    found |= {f"{base}/{name}": made.shared(name) for name in ("monitor", "recorder", CONSOLE, DESK)}
     for name, rights in onboard_of(content).rights(made).items():
         own = of_kind(rights, Rights, f"What a domain's rights says of {name}")
         found[f"{base}/{name}"] = found.get(f"{base}/{name}", Rights()) | own
@@ -113,7 +115,7 @@ class TeamRights:
             heard += topics.system_topics(self.names, self.base)
             said = self.each(("",), topics.RECORDING, topics.DIAGNOSTICS)
             return Rights(said, frozenset(name for name, _ in heard))
-        return self._console()
+        return self._console() | self._desk() if node == DESK else self._console()
 
     def _console(self) -> Rights:
         """Return the operator's rights: all orders, all goals, transitions, and the tick reports of the robots."""
@@ -123,6 +125,11 @@ class TeamRights:
         calls |= {f"{self.base}/{name}/policy_node/change_state" for name in self.names}
         heard = self.each(self.names, topics.TICK) | self.each(("sim",), topics.SIM_STATUS, topics.SIM_GOALS)
         return Rights(frozenset(said), heard, calls=frozenset(calls))
+
+    def _desk(self) -> Rights:
+        """Return what the operator's page receives besides: everything that the team reports and publishes."""
+        heard = topics.recorded_topics(self.names, False, self.base, self.task)
+        return Rights(frozenset(), frozenset(name for name, _ in heard))
 
 
 def _of_all(node: str) -> Rights:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from robomarl.core.hardware.fleet import load_fleet
-from robomarl.ros.enclaves.rights import CONSOLE, rights_of
+from robomarl.ros.enclaves.rights import CONSOLE, DESK, rights_of
 from robomarl.ros.enclaves.rights_terms import Rights
 from robomarl.ros.robot.state_machine import Order
 
@@ -27,9 +27,10 @@ def test_who_may_press_the_e_stop_and_who_may_order():
     found = rights_of(load_fleet("local_4"))
     assert [name for name, rights in found.items() if "/emergency_stop" in rights.publishes] == ["/monitor"]
     arms = [name for name, rights in found.items() if f"/robot_0/{Order.ARM}" in rights.calls]
-    assert arms == ["/monitor", f"/{CONSOLE}"]
+    assert arms == ["/monitor", f"/{CONSOLE}", f"/{DESK}"]
     goals = [name for name, rights in found.items() if "/robot_0/goal" in rights.publishes]
-    assert goals == [f"/{CONSOLE}"]
+    assert goals == [f"/{CONSOLE}", f"/{DESK}"]
+    assert {"/robot_0/announce", "/robot_0/odometry", "/emergency_stop"} <= found[f"/{DESK}"].subscribes
 
 
 def test_only_a_robots_vehicle_and_motion_capture_tell_where_it_is():
