@@ -38,6 +38,7 @@ COMMANDS = {
     "key": "keys: who may put bundles on the robots",
     "up": "start a fleet's ROS 2 nodes",
     "view": "watch a scenario, policy, run, recording or running fleet in the browser",
+    "operate": "run a field test from the browser: states, events, E-stop, preflight, orders, goals",
     "replay": "a recorded field test through the same bundle, tick by tick, and its report",
     "identify": "vehicles and weather of recordings, with 95 % intervals",
     "adapt": "a better bundle for the vehicles and the weather of recordings",
