@@ -120,11 +120,9 @@ class Controls:
 class GoalHandles:
     """Handles that drag goals, and number fields for keyboards."""
 
-    def __init__(
-        self, server: viser.ViserServer, scene: Scene, controls: Controls, set_goal: Callable[[int, np.ndarray], None]
-    ) -> None:
+    def __init__(self, server: viser.ViserServer, scene: Scene, controls: Controls, timeline: Timeline) -> None:
         """Make the panel; handles come with the first moment that has goals."""
-        self._server, self._scene, self._controls, self._set_goal = server, scene, controls, set_goal
+        self._server, self._scene, self._controls, self._timeline = server, scene, controls, timeline
         self._handles: dict[int, viser.TransformControlsHandle] = {}
         self._held: set[int] = set()
         with server.gui.add_folder("Goal"):
@@ -173,10 +171,18 @@ class GoalHandles:
         """Set the goal while its handle is dragged, and let the handle follow the goal again afterwards."""
         place_m = np.array(event.target.position)
         if event.phase == "end":
-            self._held.discard(robot)
+            self._controls.put(lambda: self._release(robot, place_m))
         else:
             self._held.add(robot)
-        self._controls.put(lambda: self._set_goal(robot, place_m))
+            self._controls.put(lambda: self._timeline.set_goal(robot, place_m))
+
+    def _release(self, robot: int, place_m: np.ndarray) -> None:
+        """Leave the goal where its handle was let go, and show its numbers."""
+        self._timeline.set_goal(robot, place_m)
+        self._held.discard(robot)
+        self._goals = self._timeline.moment.goal_m
+        self._robot.value = self._scene.names[robot]
+        self._show_numbers()
 
     def _show_numbers(self) -> None:
         robot = min(self._scene.names.index(self._robot.value), len(self._goals) - 1)
@@ -185,4 +191,4 @@ class GoalHandles:
 
     def _set_by_numbers(self) -> None:
         robot = min(self._scene.names.index(self._robot.value), len(self._goals) - 1)
-        self._set_goal(robot, np.array(self._place.value))
+        self._timeline.set_goal(robot, np.array(self._place.value))

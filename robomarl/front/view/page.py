@@ -82,7 +82,7 @@ class Page:
         look_at(server, moment)
         self._drawn = Drawn(server, source.scene, moment)
         self._controls = Controls(server, source.scene, self.timeline, options.title, options.ends)
-        self._goals = GoalHandles(server, source.scene, self._controls, source.set_goal) if source.sets_goals else None
+        self._goals = GoalHandles(server, source.scene, self._controls, self.timeline) if source.sets_goals else None
         self._names = source.scene.names
         self._last_place: np.ndarray | None = None
         self._said_s = 0.0

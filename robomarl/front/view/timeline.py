@@ -81,6 +81,16 @@ class Timeline:
         """Start the source again and forget its moments."""
         self._begin(self._source.restart())
 
+    def set_goal(self, robot: int, place_m: np.ndarray) -> None:
+        """Give a robot another goal [3] at once, and show the newest moment with it, even in a pause."""
+        self._source.set_goal(robot, place_m)
+        newest = self._moments[-1]
+        if len(newest.goal_m):
+            goals = newest.goal_m.copy()
+            goals[min(robot, len(goals) - 1)] = place_m
+            self._moments[-1] = newest._replace(goal_m=goals)
+        self.seek(newest.time_s)
+
     def seek(self, time_s: float) -> None:
         """Show the last moment that is not after a time [s]."""
         self._cursor = self._index(time_s)

@@ -41,6 +41,7 @@ class LiveStage(Generic[W]):
     def restart(self) -> SceneMoment:
         """Start another episode, and return its first moment."""
         sim = self._cast.sim
+        self._ends_s = sim.scenario.time_limit_s
         self._moves = self._newer() or self._moves
         sim.reset()
         self._carry = self._moves.init(sim.views())
@@ -50,7 +51,7 @@ class LiveStage(Generic[W]):
     def advance(self) -> SceneMoment:
         """Let every robot decide once, and return the moment after it; an episode that is over starts again."""
         sim = self._cast.sim
-        if self.moment.time_s >= sim.scenario.time_limit_s - 1e-6:
+        if self.moment.time_s >= self._ends_s - 1e-6:
             return self.restart()
         self._carry, result = self._moves.step(self._carry, sim.views())
         sim.step(result.command, self._moves.plan(self._carry))
@@ -71,10 +72,14 @@ class LiveStage(Generic[W]):
         return self._cast.staging.with_goal is not None
 
     def set_goal(self, robot: int, place_m: np.ndarray) -> None:
-        """Give a robot, or the load of the team, another goal [3]; nothing if goals are not set from outside."""
+        """Give a robot, or the load of the team, another goal [3], and the time of an episode from now on to reach it.
+
+        Nothing happens if goals are not set from outside.
+        """
         sim, change = self._cast.sim, self._cast.staging.with_goal
         if change is not None:
             sim.set_world(change(sim.scenario, sim.world, robot, place_m.astype(np.float32)))
+            self._ends_s = self.moment.time_s + sim.scenario.time_limit_s
 
     def _moment(self) -> SceneMoment:
         return self._cast.staging.moment(self._cast.sim.scenario, self._cast.sim.world, 0)

@@ -108,3 +108,21 @@ def test_the_trail_reaches_as_far_back_as_asked():
     timeline = Timeline(Counted(100), own_pace=False)
     timeline.tick(2.0)
     assert [moment.time_s for moment in timeline.trail(0.3)] == pytest.approx([1.7, 1.8, 1.9, 2.0])
+
+
+def test_a_goal_that_is_set_is_shown_at_once_at_the_newest_moment():
+    source = Counted(100)
+    source.moment = source.moment._replace(goal_m=np.zeros((1, 3)))
+    timeline = Timeline(source, own_pace=False)
+    timeline.playing = False
+    timeline.set_goal(0, np.array([1.0, 2.0, 3.0]))
+    assert timeline.moment.goal_m.tolist() == [[1.0, 2.0, 3.0]]
+    assert source.moment.goal_m.tolist() == [[0.0, 0.0, 0.0]]  # the source's own moment is not changed
+
+
+def test_a_goal_that_is_set_in_the_past_ends_the_look_back():
+    timeline = Timeline(Counted(100), own_pace=False)
+    timeline.tick(3.0)
+    timeline.seek(1.0)
+    timeline.set_goal(0, np.zeros(3))
+    assert timeline.moment.time_s == pytest.approx(3.0)
