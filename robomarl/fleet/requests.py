@@ -23,10 +23,10 @@ from robomarl.core.config import UserError, build
 from robomarl.core.filter.kernel import usable
 from robomarl.fleet.checks.isolated_check import prepare_verify
 from robomarl.fleet.disk import written
+from robomarl.fleet.evidence.journal import LEFT, SWITCHES
 from robomarl.fleet.evidence.operator_proof import SignedStatement, proven_by
 from robomarl.fleet.health.judge import await_health
 from robomarl.fleet.health.node_status import BusyError, NodeStatus, read_status
-from robomarl.fleet.journal import LEFT, SWITCHES
 from robomarl.fleet.serve import Facts, serve
 from robomarl.fleet.store import InstalledBundles, Store
 from robomarl.fleet.trust import asked

@@ -36,7 +36,7 @@ from robomarl.fleet.disk import (
     write_durably,
     written,
 )
-from robomarl.fleet.journal import LEFT, Journal
+from robomarl.fleet.evidence.journal import LEFT, Journal
 from robomarl.fleet.pointer import ID, InstalledBundles, Pointer
 from robomarl.fleet.trust.pending import PendingTrust
 from robomarl.fleet.trust.policy import Offer, Trust, offer_of, read_trust, write_trust

@@ -9,8 +9,8 @@ from robomarl.core.config import UserError
 from robomarl.fleet import flash
 from robomarl.fleet.disk import append_durably
 from robomarl.fleet.evidence import chain
+from robomarl.fleet.evidence.journal import Journal
 from robomarl.fleet.evidence.operator_proof import SignedStatement, proof, proven_by
-from robomarl.fleet.journal import Journal
 from robomarl.fleet.robot import Robot
 from robomarl.fleet.store import Store
 from robomarl.fleet.transport import FolderTransport
@@ -82,7 +82,7 @@ def test_lines_from_before_the_chain_are_covered_by_its_first_link(tmp_path: Pat
 
 
 def test_the_chain_goes_on_when_the_journal_is_set_aside(journal: Journal, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("robomarl.fleet.journal.MAX_BYTES", 100)
+    monkeypatch.setattr("robomarl.fleet.evidence.journal.MAX_BYTES", 100)
     journal.write("me", "flash", (None, "x"), "ok")
     assert len(lines(journal)) == 1
     assert chain.check(journal.raw(), journal.old.read_bytes()) == chain.ChainCheck(1)
@@ -141,7 +141,7 @@ def test_what_was_set_aside_twice_stays_collected(journal: Journal, tmp_path: Pa
     from robomarl.fleet.evidence.collect import collect
 
     file, wrote = tmp_path / "kept.jsonl", journal.raw()
-    monkeypatch.setattr("robomarl.fleet.journal.MAX_BYTES", 900)
+    monkeypatch.setattr("robomarl.fleet.evidence.journal.MAX_BYTES", 900)
     for i in range(20):
         journal.write("me", "prune", (None, f"{i}"), "ok")
         wrote += lines(journal)[-1]

@@ -11,8 +11,8 @@ import pytest
 from robomarl.core.config import UserError
 from robomarl.fleet import flash, look, requests
 from robomarl.fleet.checks.verdict import Verdict
+from robomarl.fleet.evidence.journal import LEFT
 from robomarl.fleet.health import judge
-from robomarl.fleet.journal import LEFT
 from robomarl.fleet.robot import Robot
 from robomarl.fleet.store import InstalledBundles, Store
 from tests.fleet.crashes import hash_check

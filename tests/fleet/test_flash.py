@@ -9,7 +9,7 @@ import pytest
 from robomarl.core.bundle.bundle import load_bundle
 from robomarl.core.config import UserError
 from robomarl.fleet import flash, look, store
-from robomarl.fleet.journal import LEFT
+from robomarl.fleet.evidence.journal import LEFT
 from robomarl.fleet.robot import Robot, operator
 from robomarl.fleet.store import InstalledBundles, Store
 from tests.core.bundle.sealing import copy, reseal
