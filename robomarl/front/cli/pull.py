@@ -31,8 +31,8 @@ class Args:
 
 def run(args: Args) -> Figures:
     """Fetch, and say what came from whom."""
-    from robomarl.fleet.hub.pull import PullOptions, pull
     from robomarl.fleet.waiting import waits
+    from robomarl.front.hub.pull import PullOptions, pull
 
     with waits(f"{args.url} to send the bundle"):
         found = pull(args.url, args.dir, PullOptions(args.id, args.signed_by))

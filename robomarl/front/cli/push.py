@@ -28,8 +28,8 @@ class Args:
 def run(args: Args) -> Figures:
     """Send, and say what was sent."""
     from robomarl.core.bundle.bundle import load_bundle
-    from robomarl.fleet.hub.push import push
     from robomarl.fleet.waiting import waits
+    from robomarl.front.hub.push import push
 
     bundle = load_bundle(args.bundle)
     with waits(f"{args.url} to take the bundle"):

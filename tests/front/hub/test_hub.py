@@ -10,13 +10,13 @@ import yaml
 
 from robomarl.core.bundle.bundle import CONTRACT_FILE, Bundle, load_bundle
 from robomarl.core.config import UserError
-from robomarl.fleet.hub.pull import PullOptions, expected_id, partial_of, pull
-from robomarl.fleet.hub.push import push
-from robomarl.fleet.hub.signers import signers_of
 from robomarl.fleet.trust import keys
 from robomarl.front.cli import main
-from tests.fleet.hub.server import BREAKS, Plain, Ranged, served
+from robomarl.front.hub.pull import PullOptions, expected_id, partial_of, pull
+from robomarl.front.hub.push import push
+from robomarl.front.hub.signers import signers_of
 from tests.fleet.signing import signed
+from tests.front.hub.server import BREAKS, Plain, Ranged, served
 
 pytest.importorskip("aiohttp", reason="the extra `hub` is not installed here (make setup)")
 LARGE = "policy_filtered.onnx"

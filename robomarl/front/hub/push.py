@@ -15,10 +15,10 @@ from robomarl.core.bundle.bundle import (
 )
 from robomarl.core.config import UserError
 from robomarl.fleet.checks.isolated_check import verify_bundle
-from robomarl.fleet.hub.card import FOLDER, card_of
-from robomarl.fleet.hub.place import Place, open_place
-from robomarl.fleet.hub.pull import PACKED, expected_id
-from robomarl.fleet.hub.signers import Signers, signers_of
+from robomarl.front.hub.card import FOLDER, card_of
+from robomarl.front.hub.place import Place, open_place
+from robomarl.front.hub.pull import PACKED, expected_id
+from robomarl.front.hub.signers import Signers, signers_of
 
 PACKED_TIME = (1980, 1, 1, 0, 0, 0)
 """Time of every file in a ZIP file, so that one bundle always makes one file."""

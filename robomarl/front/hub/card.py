@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import yaml
 
 from robomarl.core.bundle.bundle import CARD_FILE, EVAL_FILE, Bundle
-from robomarl.fleet.hub.signers import Signers
+from robomarl.front.hub.signers import Signers
 
 FOLDER = "bundle"
 """Folder of the sealed files, so that the card can lie beside them."""

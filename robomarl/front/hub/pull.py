@@ -25,9 +25,9 @@ from robomarl.core.bundle.provenance import sha256_of
 from robomarl.core.config import UserError
 from robomarl.fleet.checks.isolated_check import verify_bundle
 from robomarl.fleet.disk import written
-from robomarl.fleet.hub.card import FOLDER
-from robomarl.fleet.hub.place import Place, open_place
-from robomarl.fleet.hub.signers import Signers, signers_of
+from robomarl.front.hub.card import FOLDER
+from robomarl.front.hub.place import Place, open_place
+from robomarl.front.hub.signers import Signers, signers_of
 
 DEFAULT = Path("bundles")
 """Folder of bundles that are fetched without a folder of their own."""
