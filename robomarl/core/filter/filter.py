@@ -96,11 +96,10 @@ class SafetyFilter:
         if not (for_one and (found := for_one.plain(carry, view, nominal, gain_per_s))):
             self._check_shapes(carry, view, nominal, gain_per_s)
             found = self._decide(carry, view, nominal, gain_per_s)
-        faulty = found[1].reason == Reason.NON_FINITE
+        reason = found[1].reason
         # Of one robot this is a bool: `np.any` of it took a third of a decision in C.
-        if self.mode == "qp" and (faulty if nominal.ndim == 1 else faulty.any()):
-            return self._without_estimate(carry, view, found)
-        return found
+        faulty = reason in _DOUBTS if nominal.ndim == 1 else np.isin(reason, _DOUBTS).any()
+        return self._without_estimate(carry, view, found) if faulty and self.mode == "qp" else found
 
     def blind(self, carry: FilterCarry, view: LocalView, since_s: Array) -> tuple[FilterCarry, np.ndarray]:
         """A tick without an estimate of the own state: brake, within the rows of where the robot must be.
@@ -125,18 +124,18 @@ class SafetyFilter:
     def _without_estimate(
         self, carry: FilterCarry, view: LocalView, found: tuple[FilterCarry, FilterResult]
     ) -> tuple[FilterCarry, FilterResult]:
-        """`found`, but decided by `blind` where the own estimate is no number and there has been a decision before.
+        """`found`, but by `blind` where the own estimate is no number or too old, and a decision was made before.
 
-        How long it has been none is not known here, so the margins are those of the delay, up to which they grow.
+        How long a NaN has been one is not known here: its margins are those of the delay, up to which they grow.
         """
-        lost, (after, result) = _lost(view.own) & _has_plan(carry), found
+        is_none, age = _lost(view.own), np.abs(view.own.age_s)
+        lost, (after, result) = (is_none | (age > self._constants.max_own_age_s)) & _has_plan(carry), found
         if not lost.any():
             return found
-        one = lost.ndim == 0
-        before, seen, since = carry, as_double(view), np.full(lost.shape or (1,), self._constants.horizon_s)
-        if one:
+        before, seen = carry, as_double(view)
+        if one := lost.ndim == 0:
             before, seen, after = _as_batch(before), _as_batch(seen), _as_batch(after)
-            lost = lost[None]
+        lost, since = np.atleast_1d(lost, np.where(is_none, self._constants.horizon_s, age))
         blind, brake = blind_batch(self._constants, _NUMPY, before, seen, since)
 
         def pick(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -168,6 +167,9 @@ class SafetyFilter:
             reason=_REASONS[int(found.reason)],
             margin_m=float(found.margin_m),
         )
+
+
+_DOUBTS = [Reason.NON_FINITE, Reason.STALE, Reason.MISSING]  # which the own estimate, or another input, may cause
 
 
 def _lost(own: Own) -> np.ndarray:
