@@ -20,7 +20,7 @@ def card_html(member: Member) -> str:
 
 def figures(member: Member) -> list[tuple[str, str, str]]:
     """Return (name, value, attribute of emphasis) of every figure that the kind of member has."""
-    received = ("received", f"{seconds(member.age_s)} ago" if math.isfinite(member.age_s) else "never", "")
+    received = ("report", seconds(member.age_s), "")
     if member.kind != "robot":
         return [received]
     battery = number(member.battery_v, "V") + (" low" if member.battery_low else "")

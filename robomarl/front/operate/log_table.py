@@ -36,7 +36,7 @@ def _by_weight(rows: list[LogRow]) -> list[LogRow]:
 
 
 def _text(row: LogRow) -> str:
-    names = f" <b>{escape(some(row.subjects))}</b>" if row.subjects else ""
+    names = f" <b>{escape(some(sorted(row.subjects)))}</b>" if row.subjects else ""
     again = f' <span class="count">{row.count} times, last {clock(row.last_s)}</span>' if _repeats(row) else ""
     return f"{badge(row.level, row.text)}{names}{again}"
 

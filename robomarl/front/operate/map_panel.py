@@ -12,6 +12,9 @@ from robomarl.front.operate.map_picture import WIDTH, MapMarks, frame_of, ground
 from robomarl.front.operate.solid_view import SolidView
 from robomarl.front.operate.visit import Visit
 
+MAP_VH = 56
+"""Largest height of the map, in percent of the window's."""
+
 
 class MapPanel:
     """Map, 3-D and goal of one page."""
@@ -35,6 +38,7 @@ class MapPanel:
                 self._map.classes("map").props(
                     'role="img" aria-label="Map of the field; cards and numbers do the same"'
                 )
+                self._map.style(f"max-width: calc({MAP_VH}vh * {WIDTH / self._frame.height:.3f})")
                 self._moving = self._map.add_layer()
             self._deep = ui.element("div")
             self._goal_row()
@@ -42,8 +46,10 @@ class MapPanel:
 
     def update(self) -> None:
         """Draw the newest moment."""
-        visit, moment = self._visit, self._visit.station.snapshot.moment
-        marks = MapMarks(visit.selected, visit.pending_m)
+        visit, snapshot = self._visit, self._visit.station.snapshot
+        moment, robots = snapshot.moment, snapshot.report.robots
+        levels = tuple(robot.level if math.isfinite(robot.age_s) else None for robot in robots)
+        marks = MapMarks(visit.selected, visit.pending_m, levels)
         if self._flat.visible:
             self._moving.set_content(moving_svg(visit.station.scene, self._frame, moment, marks))
         elif self._solid:

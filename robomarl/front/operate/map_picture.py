@@ -7,7 +7,9 @@ from html import escape
 import numpy as np
 
 from robomarl.core.geometry import yaw_of
+from robomarl.front.operate.words import mark_of
 from robomarl.lab.scene.scene import RGB, Primitive, Scene, SceneMoment
+from robomarl.ros.robot.health import OK
 
 WIDTH = 1000
 """Width of the picture in its own units; the browser scales it."""
@@ -52,6 +54,8 @@ class MapMarks:
     """Index of a robot."""
     pending_m: np.ndarray | None = None
     """[3] goal that has not been sent yet."""
+    levels: tuple[int | None, ...] = ()
+    """Level of each robot as in diagnostics; None: it was never received, and is not drawn."""
 
 
 def frame_of(scene: Scene) -> MapFrame:
@@ -92,7 +96,10 @@ def moving_svg(scene: Scene, frame: MapFrame, moment: SceneMoment, marks: MapMar
         parts.append(_disc(frame, moment.ball_m, 9, "#e8590c"))
     if marks.pending_m is not None and marks.selected is not None:
         parts.append(_pending(frame, moment.pos_m[marks.selected], marks.pending_m))
-    parts += [_robot(scene, frame, moment, index, marks.selected == index) for index in range(len(moment.pos_m))]
+    for index in range(len(moment.pos_m)):
+        level = marks.levels[index] if marks.levels else OK
+        if level is not None:
+            parts.append(_robot(scene, frame, moment, index, (marks.selected == index, level)))
     return "".join(parts)
 
 
@@ -152,18 +159,21 @@ def _pending(frame: MapFrame, from_m: np.ndarray, to_m: np.ndarray) -> str:
     )
 
 
-def _robot(scene: Scene, frame: MapFrame, moment: SceneMoment, index: int, selected: bool) -> str:
+def _robot(scene: Scene, frame: MapFrame, moment: SceneMoment, index: int, shown: tuple[bool, int]) -> str:
+    """Return one robot; `shown` is whether it is selected, and its level."""
+    selected, level = shown
     x, y = frame.at(moment.pos_m[index])
     turn = -math.degrees(float(yaw_of(moment.quat_wxyz[index])))
     active = bool(len(moment.active) and moment.active[index])
     ring = f'<circle r="29" fill="none" stroke="{INK}" stroke-width="5"/>' if selected else ""
     ring += f'<circle r="23" fill="none" stroke="{ALERT}" stroke-width="5" stroke-dasharray="7 5"/>' if active else ""
-    height = "" if scene.flat else f" {moment.pos_m[index][2]:.1f} m"
+    height = "" if scene.flat else f"{moment.pos_m[index][2]:.1f} m"
     body = f'<path d="M24 0L-14 15L-7 0L-14 -15Z" fill="{hex_of(scene.colours[index])}" stroke="{INK}" '
     body += f'stroke-width="3" transform="rotate({turn:.0f})"/>'
-    name = escape(scene.names[index])
+    name = (f"{mark_of(level).symbol} " if level > OK else "") + escape(scene.names[index])
+    below = f'<text y="52" font-size="22">{height}</text>' if height else ""
     label = (
-        f'<text y="-32" text-anchor="middle" font-size="25" font-weight="600" fill="{INK}" stroke="{PAPER}" '
-        f'stroke-width="6" paint-order="stroke">{name}{height}</text>'
+        f'<g text-anchor="middle" font-size="25" font-weight="600" fill="{INK}" stroke="{PAPER}" stroke-width="6" '
+        f'paint-order="stroke"><text y="-32">{name}</text>{below}</g>'
     )
     return f'<g transform="translate({x:.1f} {y:.1f})">{ring}{body}{label}</g>'

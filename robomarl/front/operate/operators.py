@@ -16,6 +16,9 @@ class FieldOperator:
     doing: str = ""
     """What its dialog asks now, for the other operators; "" without a dialog."""
 
+    here: bool = True
+    """False while its connection is interrupted."""
+
     def __str__(self) -> str:
         """Return name and address."""
         return f"{self.name} ({self.address})"
@@ -46,4 +49,4 @@ class Operators:
 
     def others(self, page: str) -> list[FieldOperator]:
         """Return everyone at another page."""
-        return [operator for key, operator in self.present.items() if key != page]
+        return [operator for key, operator in self.present.items() if key != page and operator.here]

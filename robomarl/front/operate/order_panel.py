@@ -1,6 +1,7 @@
 """`OrderPanel`: preflight and orders with their dialogs; the answers of robots and monitor."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from functools import partial
 from html import escape
 
@@ -20,7 +21,7 @@ class OrderPanel:
     def __init__(self, visit: Visit) -> None:
         """Draw the panel into the open slot."""
         self._visit = visit
-        with ui.element("section").classes("panel").props('aria-label="Orders"'):
+        with ui.element("section").classes("panel orders-panel").props('aria-label="Orders"'):
             self._title = ui.html("", sanitize=False, tag="h2")
             with ui.element("div").classes("orders"):
                 self._button("Preflight", self._preflight)
@@ -40,7 +41,7 @@ class OrderPanel:
             text = f"Preflight at {clock(checked.at_s)} by {escape(checked.operator)}: {result}."
         self._hint.set_content(text)
 
-    def _button(self, label: str, act) -> None:  # noqa: ANN001
+    def _button(self, label: str, act: Callable[[], Awaitable[None]]) -> None:
         with ui.element("button").classes("act").props('type="button"').on("click", act):
             ui.html(escape(label), sanitize=False, tag="span")
 
@@ -58,9 +59,7 @@ class OrderPanel:
 
     async def _give(self, order: Order, target: str, whom: str) -> None:
         label = ORDERS[order].label
-        answer = visit_answer = self._visit.station.order(order, target, self._visit.operator.name)
-        refusal = await asyncio.wrap_future(visit_answer)
-        assert answer.done()
+        refusal = await asyncio.wrap_future(self._visit.station.order(order, target, self._visit.operator.name))
         if refusal:
             ui.notify(f"{label} refused: {refusal}", type="negative", timeout=12000, close_button="Close")
         else:
@@ -79,9 +78,10 @@ class OrderPanel:
 
     async def _preflight(self) -> None:
         with ui.dialog() as dialog, ui.element("div").classes("ask"):
-            ui.html("Preflight", sanitize=False, tag="h2")
+            with ui.element("div").classes("orders"):
+                ui.html("Preflight", sanitize=False, tag="h2").style("flex: 1")
+                close_button(dialog)
             body = ui.html("<p>Listening to the team for some seconds; nothing moves.</p>", sanitize=False)
-            close_button(dialog)
         dialog.open()
         try:
             checked = await run.io_bound(self._visit.station.check, self._visit.operator.name)

@@ -37,12 +37,12 @@ class OperatorPage:
         ui.html("", sanitize=False).props('id="banner" role="alert" hidden')
         self._bar()
         with ui.element("main").classes("field"):
-            with ui.element("div").classes("column"):
+            with ui.element("div").classes("stack"):
                 self._map = MapPanel(visit)
-                self._orders = OrderPanel(visit)
-            with ui.element("div").classes("column"):
-                self._team()
                 self._events()
+            with ui.element("div").classes("stack"):
+                self._orders = OrderPanel(visit)
+                self._team()
         ui.timer(UPDATE_S, self.update)
 
     def update(self) -> None:
@@ -88,16 +88,20 @@ class OperatorPage:
 
     def _card(self, index: int, member: Member) -> tuple[ui.element, ui.element, ui.html]:
         with ui.element("article").classes("card") as card:
-            with ui.element("button").classes("name").props('type="button"') as name:
-                if member.kind == "robot":
-                    colour = hex_of(self._visit.station.scene.colours[index])
-                    ui.element("span").classes("swatch").style(f"background: {colour}").props('aria-hidden="true"')
-                    name.on("click", partial(self._visit.select, index))
-                else:
-                    name.props("disabled")
-                ui.html(escape(member.name), sanitize=False, tag="span")
+            name = self._name(index, member)
             body = ui.html("", sanitize=False)
         return card, name, body
+
+    def _name(self, index: int, member: Member) -> ui.element:
+        """Draw the name of a member; that of a robot selects it."""
+        robot = member.kind == "robot"
+        with ui.element("button" if robot else "div").classes("name") as name:
+            if robot:
+                name.props('type="button"').on("click", partial(self._visit.select, index))
+                colour = hex_of(self._visit.station.scene.colours[index])
+                ui.element("span").classes("swatch").style(f"background: {colour}").props('aria-hidden="true"')
+            ui.html(escape(member.name), sanitize=False, tag="span")
+        return name
 
     def _update_card(self, member: Member) -> None:
         card, name, body = self._cards[member.name]
@@ -109,7 +113,7 @@ class OperatorPage:
             name.props(f'aria-pressed="{"true" if selected else "false"}"')
 
     def _events(self) -> None:
-        with ui.element("section").classes("panel").props('aria-label="Events"'):
+        with ui.element("section").classes("panel events-panel").props('aria-label="Events"'):
             with ui.element("div").classes("orders"):
                 ui.html("Events", sanitize=False, tag="h2").style("flex: 1")
                 with ui.element("button").classes("act").props('type="button" aria-pressed="false"') as only:

@@ -130,8 +130,11 @@ def application(station: Station) -> FastAPI:
     @ui.page("/", title=f"{station.fleet.name} · robomarl operate", language="en-US")
     def index(client: Client, request: Request, name: str = "") -> None:
         operator = operators.join(client.id, name, address(request))
+        client.on_connect(lambda: setattr(operator, "here", True))
+        client.on_disconnect(lambda: setattr(operator, "here", False))
         client.on_delete(lambda: left(client.id))
         station.note(f"{operator} opened the page")
+        ui.colors(positive="#005f73", negative="#a4001d", warning="#ffc233", dark="#14181d")
         ui.add_css(HERE / "style.css")
         ui.add_head_html(f'<script>window.robomarlPage = "{client.id}";\n{(HERE / "script.js").read_text()}</script>')
         OperatorPage(Visit(station, operator), operators, client.id)
@@ -141,8 +144,8 @@ def application(station: Station) -> FastAPI:
             station.note(f"{operators.present[page]} closed the page")
         operators.leave(page)
 
-    # Without a history of messages, a page that comes back is drawn anew: memory stays flat.
-    ui.run_with(app, title="robomarl operate", tailwind=False, message_history_length=0, show_welcome_message=False)
+    # A page that comes back after more messages than these is drawn anew, so that memory stays flat.
+    ui.run_with(app, title="robomarl operate", tailwind=False, message_history_length=200, show_welcome_message=False)
     return app
 
 

@@ -60,7 +60,7 @@ class SolidView:
             self._load = [self._stl(view, name, meshes[name], (176, 122, 60)) for name in meshes if name[0] == "l"]
             self._robots = [self._robot(view, scene, k, meshes) for k in range(len(scene.names))]
         self._view.move_camera(
-            x=middle[0], y=low[1] - 0.6 * wide, z=high[2] + 0.35 * wide,
+            x=middle[0], y=low[1] - 0.25 * wide, z=high[2] + 0.2 * wide,
             look_at_x=middle[0], look_at_y=middle[1], look_at_z=middle[2], duration=0,
         )  # fmt: skip
         self._drawn: dict[int, np.ndarray] = {}
@@ -91,6 +91,7 @@ class SolidView:
         with view.group() as robot:
             for name in (name for name in meshes if name.startswith("robot")):
                 self._stl(view, name, meshes[name], scene.colours[index])
+            view.sphere(1.0).scale(*scene.looks[index].keep_m).material(hex_of(scene.colours[index]), 0.18)
             view.text(scene.names[index], "font: 600 15px system-ui; color: #14181d").move(z=0.25)
         return robot
 

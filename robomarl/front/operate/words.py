@@ -53,7 +53,7 @@ def seconds(age_s: float) -> str:
     """Return an age; "never" if it is infinite, "–" if it is not reported."""
     if math.isinf(age_s):
         return "never"
-    return number(age_s, "s", 2 if age_s < 10 else 0)
+    return number(age_s, "s", 2 if age_s < 1 else 1 if age_s < 10 else 0)
 
 
 def clock(at_s: float) -> str:

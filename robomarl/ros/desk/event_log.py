@@ -110,4 +110,6 @@ class EventLog:
         if early:
             kept = [row for row in self._rows if row not in early]
             self._rows = deque(kept, maxlen=MOST)
-            cause.effects += early
+            for row in early:  # one level: its own consequences become those of the cause
+                cause.effects += [row, *row.effects]
+                row.effects = []

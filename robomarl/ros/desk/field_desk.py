@@ -122,11 +122,11 @@ class FieldDesk:
 
         Safe in any thread, and waits for nothing.
         """
+        tags = frozenset({PRESSED, ORDERED + Order.ESTOP})
+        self._news.put(FieldEvent(time.time(), f"E-STOP pressed by {operator}", "", ERROR, tags))
         for target in (ALL, *self.team):
             self._clients[target, Order.ESTOP].call_async(Trigger.Request())
         self._insists_until_s = time.monotonic() + INSIST_S
-        tags = frozenset({PRESSED, ORDERED + Order.ESTOP})
-        self._news.put(FieldEvent(time.time(), f"E-STOP pressed by {operator}", "", ERROR, tags))
 
     def order(self, order: Order, target: str, operator: str) -> Future[str]:
         """Order one robot or all; return the future reason for a refusal, "" if it was carried out.

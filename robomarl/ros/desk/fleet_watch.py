@@ -126,7 +126,11 @@ class FleetWatch:
         if not heartbeat:
             cause = "no E-stop heartbeat: flying robots land; start the monitor, on one machine"
             return Member(MONITOR, MONITOR, "silent", ERROR, cause, age_s)
-        bad = [e for e in self._entries.values() if "monitor" in e.name and e.level > OK and "recorder" not in e.name]
+        others = {RECORDER, *self.robots}  # they have a place of their own
+        entries = [
+            e for e in self._entries.values() if "monitor" in e.name and e.name.rpartition(": ")[2] not in others
+        ]
+        bad = [entry for entry in entries if entry.level > OK]
         cause = "; ".join(entry.message for entry in sorted(bad, key=lambda entry: -entry.level))
         word = "E-stop" if self._pressed else "watching"
         return Member(MONITOR, MONITOR, word, ERROR if self._pressed else min(len(bad), WARN), cause, age_s)

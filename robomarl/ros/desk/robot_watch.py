@@ -15,6 +15,8 @@ SILENT_S = 1.5
 LATE_S = 3.0
 """Time [s] after which a diagnostic entry no longer counts; entries come once a second."""
 POLICY_NODE = "policy_node"
+WELL = ("ok", "inactive", "landed", "silent")
+"""Reasons of ticks that say no more than the state, as a policy node writes them."""
 
 
 class RobotWatch:
@@ -112,7 +114,8 @@ def problem_text(entry: DiagnosticEntry) -> str:
     """Return what an entry says besides the state, which has its own place."""
     if not entry.name.endswith(POLICY_NODE):
         return f"{entry.name.rpartition('/')[2]}: {entry.message}"
-    return re.sub(r"^[A-Z]+(?: \([^)]*\))?: (inactive; )?(ok$)?", "", entry.message)
+    texts = re.sub(r"^[A-Z]+(?: \([^)]*\))?: ", "", entry.message).split("; ")
+    return "; ".join(text for text in texts if text not in WELL)
 
 
 def same_problem(text: str) -> str:

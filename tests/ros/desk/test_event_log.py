@@ -62,3 +62,13 @@ def test_the_log_is_bounded():
     for k in range(3 * MOST):
         log.add(FieldEvent(float(k), f"event {k}"))
     assert len(log.rows) == MOST and log.changes == 3 * MOST
+
+
+def test_consequences_of_a_consequence_are_below_the_first_cause():
+    log = EventLog()
+    log.add(FieldEvent(9.9, "the E-stop is pressed", level=ERROR, tags=ESTOP, because=frozenset({"order: estop"})))
+    log.add(stops(9.95, "left"))
+    log.add(FieldEvent(10.0, "E-STOP pressed by Ann", "", ERROR, ESTOP | {"order: estop"}))
+    (row,) = log.rows
+    assert row.text == "E-STOP pressed by Ann"
+    assert [effect.text for effect in row.effects] == ["the E-stop is pressed", "ACTIVE → ESTOP"]

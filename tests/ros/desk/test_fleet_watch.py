@@ -86,3 +86,11 @@ def test_a_problem_with_changing_numbers_is_one_event():
         watch.diagnosed(DiagnosticEntry("/left/policy_node", ERROR, text, {}), float(k), 100.0 + k)
     (row,) = watch.log.rows
     assert row.count == 1 and row.level == ERROR
+
+
+def test_a_stopped_robot_has_no_problem_besides():
+    watch = a_watch()
+    watch.announced(said("left", State.ESTOP, "the E-stop was pressed"), 0.0, 100.0)
+    text = "ESTOP (the E-stop was pressed): inactive"
+    watch.diagnosed(DiagnosticEntry("/left/policy_node", ERROR, text, {}), 0.0, 100.0)
+    assert watch.report(0.1, 100.1).robots[0].cause == "the E-stop was pressed" and not watch.log.rows
