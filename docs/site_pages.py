@@ -28,6 +28,7 @@ INCLUDED = {
 HISTORY, HISTORY_BOOST = ("log/", "changelog"), 0.2
 """Pages of what was tried: the search puts them behind those that answer."""
 LINK = re.compile(r"(?P<image>!?)\[(?P<text>[^\]]*)\]\((?P<name>[^)#\s]*)(?P<anchor>#[^)\s]*)?\)")
+NOTEBOOK_LINK = re.compile(r'href="([^":]+)\.(?:md|ipynb)(?=[#"])')
 FENCE = re.compile(r"^(```.*?^```)$", re.M | re.S)
 
 
@@ -46,6 +47,11 @@ def on_page_markdown(markdown: str, page: "Page", **_: object) -> str:
         page.meta.setdefault("search", {"boost": HISTORY_BOOST})
     source = Path(str(page.file.abs_src_path)).resolve()
     return linked(markdown, source, page.file.src_uri)
+
+
+def on_post_page(output: str, page: "Page", **_: object) -> str:
+    """Return a page with the links of a notebook, which the plugin leaves as they are, leading to pages of the site."""
+    return NOTEBOOK_LINK.sub(r'href="\1.html', output) if page.file.src_uri.endswith(".ipynb") else output
 
 
 def on_post_build(config: "MkDocsConfig") -> None:

@@ -125,6 +125,14 @@ def test_links_to_files_that_are_not_on_the_site_become_code(root: Path):
     )
 
 
+def test_links_of_notebooks_lead_to_pages(site: Path):
+    pages = sorted((site / "notebooks").glob("*.html"))
+    assert len(pages) == 3
+    for page in pages:
+        inside = re.findall(r'href="([^"#:?]+\.(?:html|md|ipynb))[#"]', page.read_text())
+        assert inside and not [name for name in inside if not (page.parent / name).is_file()], page.name
+
+
 def test_the_page_of_commands_is_what_help_prints(root: Path):
     said = runpy.run_path(str(root / "docs" / "cli.py"))["page"]()
     assert (root / "docs" / "cli.md").read_text() == said, "run python docs/cli.py"
