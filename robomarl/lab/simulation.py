@@ -178,7 +178,7 @@ class Evaluated(Generic[S]):
     """(policy, scenario) -> the policy of the whole team, in which the scenario may give single robots another
     controller."""
     film: Callable[..., object] | None = None
-    """(log of an episode, scenario, file) draws the film; None: `row` draws it itself."""
+    """(log of an episode, scenario, file) writes the film; None: `row` writes it itself."""
     check_film: Callable[[Path], None] = lambda file: None
     """File -> nothing; raises `UserError` where no film can be written of that name. Called before any flight."""
 

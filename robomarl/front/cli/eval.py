@@ -44,7 +44,7 @@ class Args:
     paired: bool = False
     """Compare the first policy with each other one, episode by episode."""
     video: OutFile | None = None
-    """Film the first policy's first episode: .gif, .png or .mp4; of games and robots on the ground .gif or .png."""
+    """Film the first policy's first episode in 3-D: .gif, .mp4, or .png for one picture with all paths."""
     require: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
     """FIGURE>=VALUE, as in 'success_rate>=0.95': the exit status is 1 unless it holds for every policy. Any figure of
     the JSON, with >= <= > < or ==; may be given several times."""

@@ -11,7 +11,8 @@ from robomarl.core.config import UsageError, UserError, suggest
 from robomarl.core.hardware.fleet import Fleet, load_fleet
 from robomarl.core.paths import bundles_dir, fleets_dir, scenarios_dir
 from robomarl.front.view.timeline import MomentSource
-from robomarl.lab.scene.looks import look_of, team_colours
+from robomarl.lab.scene.looks import look_of
+from robomarl.lab.scene.palette import team_colours
 from robomarl.lab.scene.scene import Scene
 
 Kind = Literal["auto", "scenario", "policy", "recording", "fleet"]

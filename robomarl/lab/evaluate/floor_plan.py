@@ -1,4 +1,4 @@
-"""`FloorPlan`: drawing of the floor from above, for games and teams on the ground, and films of such drawings."""
+"""`FloorPlan`: drawing of the floor from above, for domains that draw films of their own."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -8,12 +8,11 @@ from PIL import Image, ImageDraw
 
 from robomarl.core.config import UserError
 from robomarl.core.types import Array
+from robomarl.lab.scene.files import write_pictures
 
 SUFFIXES = (".gif", ".png")
 FPS = 10.0
 """Pictures of a film per second."""
-COLOURS = 64
-"""Number of colours of a film."""
 Colour = str | tuple[int, ...]
 """A colour of Pillow."""
 
@@ -86,20 +85,3 @@ def write_film(file: Path, count: int, rate_hz: float, draw: Callable[[int], Flo
     every = max(1, round(rate_hz * speed_up / FPS))
     shots = [] if file.suffix.lower() == ".png" else range(0, count - 1, every)
     write_pictures([draw(number).image for number in (*shots, count - 1)], file, FPS)
-
-
-def write_pictures(images: Sequence[Image.Image], file: Path, fps: float) -> None:
-    """Write a film, or of a .png the last picture.
-
-    Raises:
-        UserError: the file can't be written.
-    """
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        if file.suffix.lower() == ".png":
-            images[-1].save(file)
-            return
-        flat = [image.quantize(COLOURS, dither=Image.Dither.NONE) for image in images]
-        flat[0].save(file, save_all=True, append_images=flat[1:], duration=round(1000 / fps), loop=0)
-    except OSError as error:
-        raise UserError(f"{file}: can't be written ({error}); name another file.") from None

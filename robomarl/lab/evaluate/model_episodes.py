@@ -12,7 +12,8 @@ from robomarl.lab.evaluate.episodes import Step
 from robomarl.lab.evaluate.floor_plan import check_suffix
 from robomarl.lab.evaluate.rows import episodes_row, table
 from robomarl.lab.evaluate.score import TeamScore
-from robomarl.lab.scene.of_model import staging_of_model
+from robomarl.lab.scene.files import check_film
+from robomarl.lab.scene.of_model import film_of, staging_of_model
 from robomarl.lab.sim.law import FlownLaw
 from robomarl.lab.sim.model.check import probe_of
 from robomarl.lab.sim.model.engines import make_model_sim
@@ -32,27 +33,27 @@ def simulation_of_model(
         model: `Model` of the kind of team.
         scenario: its dataclass, a `TeamScenario`.
         score: (model, scenario) -> counter of its episodes; None: `ModelScore`.
-        film: (log, scenario, file), draws an episode from above. Its log is a list of `ModelFrame`,
-            unless the score keeps another log. None: no film.
+        film: (log, scenario, file), films an episode as .gif or .png. Its log is a list of `ModelFrame`,
+            unless the score keeps another log. None: a film in 3-D of the scenes of `staging`.
         law: scenario -> `robomarl.lab.sim.law.Law`, an untrained controller: `eval baseline` flies it,
             and `robomarl train --imitate` begins with it. None: there is no such controller.
         more: additional fields of `Simulation`, or replacements of those made here.
     """
-    score = score or ModelScore
+    score, staging = score or ModelScore, more.get("staging") or staging_of_model()
     made = {
         "action": model.action,
         "env": lambda chosen, sim, weights, safety, starts: ModelEnv(model, chosen, sim, weights, safety),
         "batch": partial(make_model_sim, model),
         "filter_params": lambda chosen, mates: from_vehicle(chosen.vehicle_config, chosen.period_s, None, mates),
         "probe": lambda chosen: probe_of(model),
-        "staging": staging_of_model(),
+        "staging": staging,
         "evaluation": Evaluated(
             row=episodes_row,
             table=table,
             nobody="Name at least one policy: a bundle or a run folder.",
             score=lambda chosen, hover_s: score(model, chosen),
-            film=film,
-            check_film=check_suffix,
+            film=film or film_of(staging),
+            check_film=check_suffix if film else check_film,
         ),
     }
     return Simulation(scenario=scenario, model=model, **{**made, **(_of_law(model, law) if law else {}), **more})

@@ -6,7 +6,7 @@ import numpy as np
 from PIL import Image, ImageDraw
 
 from robomarl.core.geometry import yaw_of
-from robomarl.lab.scene.picture import ALERT, JUMP_M, View
+from robomarl.lab.scene.picture import ALERT, JUMP_M, ScenePicture, View
 from robomarl.lab.scene.scene import RGB, Primitive, Scene, SceneMoment
 
 FLOOR: RGB = (238, 240, 243)
@@ -14,14 +14,15 @@ MARGIN_M = 0.15
 LOAD: RGB = (214, 158, 84)
 
 
-def plans(scene: Scene, views: Sequence[View], size: tuple[int, int]) -> Iterator[np.ndarray]:
-    """Yield a picture [height, width, 3] uint8 for each view, x to the right and y upwards."""
+def plans(scene: Scene, views: Sequence[View], size: tuple[int, int]) -> Iterator[ScenePicture]:
+    """Yield a picture for each view, x to the right and y upwards."""
     places = [np.concatenate([view.moment.pos_m, view.moment.goal_m])[:, :2] for view in views]
     low, high = np.concatenate(places).min(0) - 0.3, np.concatenate(places).max(0) + 0.3
     if scene.flat:
         low, high = np.array(scene.low_m[:2]) - MARGIN_M, np.array(scene.high_m[:2]) + MARGIN_M
     for view in views:
-        yield np.asarray(_Plan(low, high, size).draw(scene, view))
+        plan = _Plan(low, high, size)
+        yield ScenePicture(np.asarray(plan.draw(scene, view)), plan.pixels)
 
 
 class _Plan:
@@ -39,7 +40,7 @@ class _Plan:
         moment = view.moment
         for part in (*scene.solids, *moment.marks):
             self._part(part)
-        for goal, colour in zip(moment.goal_m, scene.colours, strict=False):
+        for goal, colour in zip(moment.goal_m if scene.goals else (), scene.colours, strict=False):
             self._disc(goal, scene.goal_m, outline=colour, width=2)
         if len(moment.load_pose):
             self._disc(moment.load_pose, 0.1, fill=LOAD)
@@ -60,9 +61,11 @@ class _Plan:
         self._pen.line([self._pixel(place), self._pixel(tip)], fill=(255, 255, 255), width=2)
 
     def _trails(self, scene: Scene, trail: Sequence[SceneMoment]) -> None:
-        """Draw the ways of all robots."""
-        for index, colour in enumerate(scene.colours):
-            way = [moment.pos_m[index] for moment in trail]
+        """Draw the ways of all robots, and of the ball."""
+        ways = [(colour, [moment.pos_m[index] for moment in trail]) for index, colour in enumerate(scene.colours)]
+        if scene.ball is not None:
+            ways.append((scene.ball.rgb or ALERT, [moment.ball_m for moment in trail if len(moment.ball_m)]))
+        for colour, way in ways:
             for start, end in zip(way[:-1], way[1:], strict=True):
                 if np.linalg.norm(end - start) < JUMP_M:
                     self._pen.line([self._pixel(start), self._pixel(end)], fill=colour, width=1)
@@ -85,7 +88,11 @@ class _Plan:
         (x, y), r = self._pixel(place_m), radius_m * self._scale
         self._pen.ellipse([x - r, y - r, x + r, y + r], **style)  # type: ignore[arg-type]
 
+    def pixels(self, places_m: np.ndarray) -> np.ndarray:
+        """Return the pixels [K, 2] of places [K, 3]."""
+        return self._offset + self._scale * np.asarray(places_m, float)[:, :2] * (1, -1)
+
     def _pixel(self, place_m: np.ndarray) -> tuple[float, float]:
         """Return the pixel of a place [2 or more]."""
-        x, y = self._offset + self._scale * np.array([place_m[0], -place_m[1]])
-        return float(x), float(y)
+        x, y = self.pixels(np.array([[place_m[0], place_m[1], 0.0]]))[0].tolist()
+        return x, y

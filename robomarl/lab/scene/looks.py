@@ -1,7 +1,5 @@
 """`look_of`: the shape of a robot from the numbers of its vehicle file."""
 
-import colorsys
-
 import numpy as np
 
 from robomarl.core.hardware.ground import DifferentialDrive, GroundVehicle
@@ -19,17 +17,6 @@ def look_of(vehicle: AnyVehicle) -> RobotShape:
     half = vehicle.safety.separation_m / 2
     stretch = vehicle.safety.downwash_ratio if isinstance(vehicle, Quadrotor) else 1.0
     return RobotShape(parts, (half, half, half * stretch))
-
-
-def team_colours(count: int) -> tuple[RGB, ...]:
-    """Return a colour for each robot of a team, hues spread evenly, as films have them."""
-    hues = [(0.02 + index / count) % 1.0 for index in range(count)]
-    return tuple(_rgb(np.array(colorsys.hls_to_rgb(hue, 0.55, 0.75))) for hue in hues)
-
-
-def _rgb(colour: np.ndarray) -> RGB:
-    red, green, blue = (round(255 * float(part)) for part in colour)
-    return red, green, blue
 
 
 def _quadrotor(vehicle: Quadrotor) -> tuple[Primitive, ...]:

@@ -3,8 +3,9 @@
 # pyright: reportAttributeAccessIssue=false
 # MuJoCo comes without type stubs for most of its names.
 import importlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -13,20 +14,32 @@ from robomarl.core.config import UserError
 from robomarl.core.geometry import rotate
 from robomarl.lab.gl import find_gl
 from robomarl.lab.scene.cables import laid
+from robomarl.lab.scene.camera import Camera, fitted
 from robomarl.lab.scene.scene import RGB, Primitive, Scene, SceneMoment
+from robomarl.lab.scene.stage import empty_stage
 
-ALERT: RGB = (255, 158, 26)
+ALERT: RGB = (196, 48, 28)
 """Colour of the safety distance of a robot whose command the filter changed."""
-TRAIL_PARTS, TRAIL_M, CABLE_M = 40, 0.006, 0.006
-"""Pieces and radius of a trail, radius of a cable [m]."""
+LOAD_GOAL: RGB = (214, 158, 84)
+"""Colour of the goal of a load."""
+TRAIL_PARTS, WAY_PARTS, CABLE_M = 32, 1000, 0.006
+"""Pieces of a trail, and most of the whole way of an episode; radius of a cable [m]."""
+THIN = 0.0035
+"""Radius of a trail over the distance from which it is seen."""
 JUMP_M = 0.5
 """Farther than this between two pieces of a trail, a robot did not drive or fly there."""
 MOST_GEOMS = 20_000
-FOVY_DEG = 40.0
 UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 ORIGIN = np.zeros(3)
 LIFT_M = 0.008
 """Height of goal discs above the place of a goal, so that a floor does not hide them."""
+MARGIN_M, ROOF_M = 0.06, 0.1
+"""Space around an arena and above its floor that is in the picture."""
+RING_M, RING = 0.014, 1.35
+"""Height of the discs around robots on a floor whose command the filter changed, above goals, and their radius over
+that of the safety distance, so that a robot does not hide its disc."""
+SHADOWS = 0.6
+"""Part of the floor below a flying team that is in the picture, over the room of the team."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +68,10 @@ class Painter:
         if not backend:
             raise UserError("films need OpenGL, and none works here; run: apt install libosmesa6")
         self._scene, self._size = scene, size
-        self._model = _stage(scene, seen, size)
+        self.camera = camera_of(scene, seen, size)
+        self._trail_m = THIN * self.camera.distance_m / 2
+        self._model = empty_stage(self.camera.look_m, self.camera.distance_m, size)
         self._data = mujoco.MjData(self._model)
-        self._camera = _camera(scene, seen, size[0] / size[1])
         self._drawn = mujoco.MjvScene(self._model, maxgeom=MOST_GEOMS)
         self._gl = importlib.import_module(f"mujoco.{backend}").GLContext(*size)
 
@@ -77,7 +91,7 @@ class Painter:
         """Return [height, width, 3] uint8."""
         mujoco.mj_forward(self._model, self._data)
         option, every = mujoco.MjvOption(), mujoco.mjtCatBit.mjCAT_ALL.value
-        mujoco.mjv_updateScene(self._model, self._data, option, None, self._camera, every, self._drawn)
+        mujoco.mjv_updateScene(self._model, self._data, option, None, _of_mujoco(self.camera), every, self._drawn)
         self._draw(view)
         width, height = self._size
         area, pixels = mujoco.MjrRect(0, 0, width, height), np.empty((height, width, 3), np.uint8)
@@ -110,31 +124,41 @@ class Painter:
     def _goals(self, moment: SceneMoment) -> None:
         """Draw a disc of the size in which a robot has arrived, at each goal."""
         size = (self._scene.goal_m, 0.002, 0.0)
-        for index, goal in enumerate(moment.goal_m):
-            colour = self._scene.colours[index] if len(moment.goal_m) > 1 else ALERT
-            self._geom("cylinder", size, goal + (0, 0, LIFT_M), np.eye(3), colour, 0.35)
+        for index, goal in enumerate(moment.goal_m if self._scene.goals else ()):
+            colour = self._scene.colours[index] if len(moment.goal_m) > 1 else LOAD_GOAL
+            self._geom("cylinder", size, goal + (0, 0, LIFT_M), np.eye(3), colour, 0.4)
 
     def _robot(self, index: int, place_m: np.ndarray, turn: np.ndarray, changed: bool) -> None:
         """Draw one robot, and its safety distance if the filter changed its command."""
         shape, colour = self._scene.looks[index], self._scene.colours[index]
         for primitive in shape.parts:
             self._primitive(primitive, place_m, turn, colour)
-        if changed:
-            self._geom("sphere", shape.keep_m, place_m, np.eye(3), ALERT, 0.2)
+        if changed and self._scene.flat:
+            disc = (RING * shape.keep_m[0], 0.001, 0.0)
+            self._geom("cylinder", disc, place_m * (1, 1, 0) + (0, 0, RING_M), np.eye(3), ALERT, 0.45)
+        elif changed:
+            self._geom("sphere", shape.keep_m, place_m, np.eye(3), ALERT, 0.15)
 
     def _trails(self, trail: Sequence[SceneMoment]) -> None:
         """Draw the ways of all robots, and of the ball, fading towards their old ends."""
         if len(trail) < 2:
             return
-        picks = np.unique(np.linspace(0, len(trail) - 1, TRAIL_PARTS + 1).round().astype(int))
+        parts = TRAIL_PARTS if len(trail) < TRAIL_PARTS**2 / 4 else WAY_PARTS
+        picks = np.unique(np.linspace(0, len(trail) - 1, parts + 1).round().astype(int))
         ways = [np.array([trail[k].pos_m[i] for k in picks]) for i in range(len(trail[0].pos_m))]
         for colour, way in zip(self._scene.colours, ways, strict=True):
-            for k, (start, end) in enumerate(zip(way[:-1], way[1:], strict=True)):
-                if np.linalg.norm(end - start) > JUMP_M:  # put elsewhere, as at a kick-off
-                    continue
-                self._line(start, end, TRAIL_M, colour, 0.1 + 0.7 * (k + 1) / len(picks))
+            self._trail(way, colour)
+        if self._scene.ball is not None and len(trail[0].ball_m):
+            self._trail(np.array([trail[k].ball_m for k in picks]), self._scene.ball.rgb or ALERT)
 
-    def _primitive(self, part: Primitive, place_m: np.ndarray, turn: np.ndarray, own: RGB = ALERT) -> None:
+    def _trail(self, way_m: np.ndarray, colour: RGB) -> None:
+        """Draw one way [K, 3], on a floor just above it."""
+        lift = np.array([0.0, 0.0, 2 * self._trail_m if self._scene.flat else 0.0])
+        for k, (start, end) in enumerate(zip(way_m[:-1], way_m[1:], strict=True)):
+            if np.linalg.norm(end - start) <= JUMP_M:  # farther: put elsewhere, as at a kick-off
+                self._line(start + lift, end + lift, self._trail_m, colour, 0.1 + 0.75 * (k + 1) / len(way_m))
+
+    def _primitive(self, part: Primitive, place_m: np.ndarray, turn: np.ndarray, own: RGB = LOAD_GOAL) -> None:
         """Draw a primitive of a thing that is at a place [3] and turned by a quaternion [4]."""
         colour = part.rgb or own
         start = place_m + rotate(turn, np.array(part.place_m))
@@ -148,12 +172,13 @@ class Painter:
         self._geom(part.kind, half, start, matrix.reshape(3, 3), colour, part.opacity)
 
     def _line(self, start: np.ndarray, end: np.ndarray, radius_m: float, rgb: RGB, opacity: float = 1.0) -> None:
-        """Draw a capsule from a place to another."""
+        """Draw a capsule from a place to another, a cylinder if it is transparent: the ends of capsules add up."""
         if np.linalg.norm(end - start) < 1e-6:
             return
-        geom = self._geom("capsule", (radius_m,) * 3, start, np.eye(3), rgb, opacity)
+        name = "capsule" if opacity == 1 else "cylinder"
+        geom = self._geom(name, (radius_m,) * 3, start, np.eye(3), rgb, opacity)
         if geom is not None:
-            kind = mujoco.mjtGeom.mjGEOM_CAPSULE
+            kind = getattr(mujoco.mjtGeom, f"mjGEOM_{name.upper()}")
             mujoco.mjv_connector(geom, kind, radius_m, np.asarray(start, float), np.asarray(end, float))
 
     def _geom(
@@ -166,52 +191,49 @@ class Painter:
         name = "ellipsoid" if kind == "sphere" else kind
         shape = getattr(mujoco.mjtGeom, f"mjGEOM_{name.upper()}")
         mujoco.mjv_initGeom(geom, shape, np.array(half_m, float), np.asarray(place_m, float), matrix.ravel(), rgba)
+        if opacity < 1:
+            geom.category = mujoco.mjtCatBit.mjCAT_DECOR.value  # has no shadow
         self._drawn.ngeom += 1
         return geom
 
 
-def pictures(scene: Scene, views: Sequence[View], size: tuple[int, int]) -> Iterator[np.ndarray]:
-    """Yield a picture [height, width, 3] uint8 for each view; raises `UserError` if no GL library works here."""
+class ScenePicture(NamedTuple):
+    """One finished picture."""
+
+    pixels: np.ndarray
+    """[height, width, 3] uint8"""
+    at: Callable[[np.ndarray], np.ndarray]
+    """Places [K, 3] -> their pixels [K, 2], x to the right and y downwards."""
+
+
+def pictures(scene: Scene, views: Sequence[View], size: tuple[int, int]) -> Iterator[ScenePicture]:
+    """Yield a picture for each view; raises `UserError` if no GL library works here."""
     with Painter(scene, [moment for view in views for moment in (view.moment, *view.trail[:1])], size) as painter:
         for view in views:
-            yield painter.picture(view)
+            yield ScenePicture(painter.picture(view), painter.camera.pixels)
 
 
-def _camera(scene: Scene, seen: Sequence[SceneMoment], aspect: float) -> mujoco.MjvCamera:
-    """Return a camera that sees all robots and goals of the moments; on a floor the whole arena."""
-    places = np.concatenate([np.concatenate([moment.pos_m, moment.goal_m]) for moment in seen])
+def camera_of(scene: Scene, seen: Sequence[SceneMoment], size: tuple[int, int]) -> Camera:
+    """Return a camera that sees all robots, goals and shadows of the moments; on a floor the whole arena."""
     if scene.flat:
-        places = np.array([(*scene.low_m[:2], 0.0), (*scene.high_m[:2], 0.0)])
-    low, high = places.min(0), places.max(0)
-    radius = float(np.linalg.norm(high - low)) / 2 + 0.2
-    camera = mujoco.MjvCamera()
-    camera.lookat[:] = (low + high) / 2 - [0, 0, 0.08 * radius]
-    camera.distance = radius / np.tan(np.radians(FOVY_DEG) / 2) / min(1.0, aspect) * (0.6 if scene.flat else 0.72)
-    camera.azimuth, camera.elevation = (90, -55) if scene.flat else (60, -28)
-    return camera
+        corners = [(x, y, z) for x in _ends(scene, 0) for y in _ends(scene, 1) for z in (0.0, ROOF_M)]
+        return fitted(np.array(corners), size, 90, -52)
+    places = np.concatenate([np.concatenate([moment.pos_m, moment.goal_m]) for moment in seen])
+    margin = max(look.keep_m[0] for look in scene.looks)
+    around = np.concatenate([places + margin * side for side in np.vstack([np.eye(3), -np.eye(3)])])
+    middle = (places.min(0) + places.max(0)) / 2
+    floor = (middle + SHADOWS * (places - middle)) * (1, 1, 0)
+    return fitted(np.concatenate([around, floor]), size, 60, -28)
 
 
-def _stage(scene: Scene, seen: Sequence[SceneMoment], size: tuple[int, int]) -> mujoco.MjModel:
-    """Return a model of nothing but sky, checkered floor and light."""
-    spec, kind, pattern = mujoco.MjSpec(), mujoco.mjtTexture, mujoco.mjtBuiltin
-    sky = spec.add_texture(name="sky", type=kind.mjTEXTURE_SKYBOX, builtin=pattern.mjBUILTIN_GRADIENT)
-    sky.width, sky.height, sky.rgb1, sky.rgb2 = 64, 384, [0.86, 0.90, 0.95], [0.60, 0.70, 0.82]
-    checker = spec.add_texture(name="floor", type=kind.mjTEXTURE_2D, builtin=pattern.mjBUILTIN_CHECKER)
-    checker.width = checker.height = 512
-    checker.rgb1, checker.rgb2 = [0.74, 0.77, 0.81], [0.69, 0.72, 0.77]
-    material = spec.add_material(name="floor", texrepeat=[1, 1], texuniform=True)
-    material.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = "floor"
-    floor = spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1], material="floor")
-    floor.pos = [0, 0, -0.011]
-    light = spec.worldbody.add_light(type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, dir=[0.25, 0.2, -1])
-    reach = float(np.ptp(np.concatenate([moment.pos_m for moment in seen]), axis=0).max()) + 1.0
-    light.pos, light.diffuse, light.specular = [0, 0, 4 * reach], [0.5] * 3, [0.15] * 3
-    spec.stat.center, spec.stat.extent = np.zeros(3), 2 * reach
-    spec.visual.headlight.ambient = np.array([0.42] * 3)
-    spec.visual.headlight.diffuse = np.array([0.25] * 3)
-    spec.visual.headlight.specular = np.zeros(3)
-    spec.visual.quality.shadowsize = 2048
-    spec.visual.map.shadowclip = 2.0
-    spec.visual.global_.offwidth, spec.visual.global_.offheight = size
-    spec.visual.global_.fovy = FOVY_DEG
-    return spec.compile()
+def _ends(scene: Scene, axis: int) -> tuple[float, float]:
+    """Return the ends of the arena along an axis, with a margin."""
+    return scene.low_m[axis] - MARGIN_M, scene.high_m[axis] + MARGIN_M
+
+
+def _of_mujoco(camera: Camera) -> mujoco.MjvCamera:
+    """Return a camera as MuJoCo has it."""
+    made = mujoco.MjvCamera()
+    made.lookat[:], made.distance = camera.look_m, camera.distance_m
+    made.azimuth, made.elevation = camera.azimuth_deg, camera.elevation_deg
+    return made

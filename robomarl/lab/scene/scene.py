@@ -49,6 +49,14 @@ class RobotShape:
     distance."""
 
 
+class Label(NamedTuple):
+    """Words at a place, always upright and of one size in a picture."""
+
+    place_m: Point
+    """Middle of the words, world frame."""
+    words: str
+
+
 @dataclass(frozen=True)
 class Scene:
     """The fixed things of a scenario."""
@@ -76,6 +84,14 @@ class Scene:
     """Distance from its goal [m] within which a robot has arrived."""
     flat: bool = False
     """True if robots stay on the floor: goals are dragged in the plane."""
+    tags: tuple[str, ...] = ()
+    """[N] short names that stand beside the robots in films; none by default."""
+    labels: tuple[Label, ...] = ()
+    """Names of places."""
+    goals: bool = True
+    """False if robots have no goals of their own: films do not draw any."""
+    pace: float = 1.0
+    """Factor by which films run faster than the robots."""
 
 
 class SceneMoment(NamedTuple):
@@ -107,6 +123,8 @@ class SceneMoment(NamedTuple):
     """[3]"""
     marks: tuple[Primitive, ...] = ()
     """Things of the task that come and go, world frame."""
+    labels: tuple[Label, ...] = ()
+    """Words at those things."""
     caption: str = ""
     """One line about the task: score, number delivered, state."""
     states: tuple[str, ...] = ()

@@ -15,8 +15,8 @@ from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.simulation import film
 from robomarl.lab.evaluate.evaluate import evaluate
 from robomarl.lab.evaluate.evaluation import EvalConfig
+from robomarl.lab.scene import film as scene_film
 from robomarl.lab.scene.cables import laid
-from robomarl.lab.scene.film import MAX_BYTES
 from robomarl.lab.sim.scenario import load_scenario
 
 COUNT, STEPS = 3, 40
@@ -89,12 +89,15 @@ def test_cables_have_the_colour_of_their_tension(carried: tuple[FlightLog, Fligh
 
 
 @pytest.mark.parametrize("suffix", [".gif", ".png"])
-def test_flights_are_filmed(log: FlightLog, scenario: FlightScenario, tmp_path: Path, suffix: str):
+def test_flights_are_filmed(
+    log: FlightLog, scenario: FlightScenario, tmp_path: Path, suffix: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(scene_film, "find_gl", lambda: "")
     file = tmp_path / "new" / f"flight{suffix}"
     film(log, scenario, file)
     with Image.open(file) as image:
         assert (getattr(image, "n_frames", 1) > 5) == (suffix == ".gif")
-    assert 1000 < file.stat().st_size <= MAX_BYTES
+    assert file.stat().st_size > 1000
 
 
 def test_empty_flights_are_named(log: FlightLog, scenario: FlightScenario, tmp_path: Path):

@@ -10,7 +10,8 @@ from robomarl.core.hardware.vehicle import load_any_vehicle
 from robomarl.front.view.drawn import box_edges, changes, trails
 from robomarl.front.view.meshes import merged, solid
 from robomarl.lab.scene.cables import laid
-from robomarl.lab.scene.looks import look_of, team_colours
+from robomarl.lab.scene.looks import look_of
+from robomarl.lab.scene.palette import team_colours
 from robomarl.lab.scene.scene import Primitive, SceneMoment
 
 

@@ -13,11 +13,12 @@ from robomarl.core.config import UserError
 from robomarl.core.hardware.vehicle import load_any_vehicle
 from robomarl.lab.gl import find_gl
 from robomarl.lab.scene import film
-from robomarl.lab.scene.film import MAX_BYTES, film_views, write_film
+from robomarl.lab.scene.files import write_smaller_gif
+from robomarl.lab.scene.film import FPS, MOST_PICTURES, SIZE, film_views, paces, write_film
 from robomarl.lab.scene.from_above import plans
 from robomarl.lab.scene.looks import look_of
 from robomarl.lab.scene.picture import View, pictures
-from robomarl.lab.scene.scene import Primitive, Scene, SceneMoment
+from robomarl.lab.scene.scene import Label, Primitive, Scene, SceneMoment
 
 RED, BLUE = (230, 30, 30), (30, 60, 230)
 DRAWERS = [pytest.param(plans, id="above")]
@@ -49,7 +50,11 @@ def share_of(picture: np.ndarray, channel: int, half: slice) -> float:
 
 @pytest.mark.parametrize("draw", DRAWERS)
 def test_robots_are_where_they_are_in_their_colours(draw):
-    (picture,) = draw(scene_of_two(), [View(moments(3)[1])], (320, 240))
+    ((picture, at),) = draw(scene_of_two(), [View(seen := moments(3)[1])], (320, 240))
+    for (x, y), channel in zip(at(seen.pos_m).round().astype(int), (0, 2), strict=True):
+        around = (slice(y - 6, y + 6), slice(x - 6, x + 6))
+        part = picture[around].reshape(-1, 3).astype(int)
+        assert (part[:, channel] - np.delete(part, channel, -1).max(-1)).max() > 60
     assert picture.shape == (240, 320, 3)
     far, near = slice(0, 120), slice(120, 240)
     assert share_of(picture, 0, far) > 0.0005 > share_of(picture, 0, near)
@@ -60,8 +65,10 @@ def test_robots_are_where_they_are_in_their_colours(draw):
 def test_trails_and_balls_are_drawn(draw):
     seen = moments(30)
     room = scene_of_two(ball=Primitive("sphere", (0.06, 0, 0), rgb=(20, 220, 40)))
-    bare, full = draw(
-        room, [View(seen[-1]), View(seen[-1]._replace(ball_m=np.array([1.0, 1.0, 0.06])), seen)], (320, 240)
+    seen = [moment._replace(ball_m=np.array([1.0, 1.0, 0.06])) for moment in seen]
+    bare, full = (
+        drawn.pixels
+        for drawn in draw(room, [View(seen[-1]._replace(ball_m=np.zeros(0))), View(seen[-1], seen)], (320, 240))
     )
     everywhere = slice(0, 240)
     assert share_of(full, 0, everywhere) > 1.1 * share_of(bare, 0, everywhere)
@@ -75,12 +82,44 @@ def test_files_are_films_of_the_whole_episode(suffix: str, tmp_path: Path, monke
     monkeypatch.setattr(film, "find_gl", lambda: "")
     file = tmp_path / f"episode{suffix}"
     write_film(scene_of_two(), moments(30), file, "a title")
-    assert 0 < file.stat().st_size <= MAX_BYTES
+    assert file.stat().st_size > 1000
     if suffix == ".mp4":
         return
     with Image.open(file) as image:
-        assert image.size == ((1280, 720) if suffix == ".png" else (640, 360))
-        assert getattr(image, "n_frames", 1) == (len(film_views(moments(30), 12.5)) if suffix == ".gif" else 1)
+        assert image.size == SIZE
+        assert getattr(image, "n_frames", 1) == (len(film_views(moments(30), FPS[".gif"])) if suffix == ".gif" else 1)
+
+
+def test_long_episodes_have_no_more_pictures_but_fewer_a_second_and_then_run_faster():
+    assert paces(8.0, 10.0, 1.0) == (10.0, 1.0)
+    fps, pace = paces(28.0, 10.0, 1.0)
+    assert fps * 28 == pytest.approx(MOST_PICTURES) and pace == 1
+    fps, pace = paces(300.0, 10.0, 3.0)
+    assert 300 / pace * fps == pytest.approx(MOST_PICTURES) and pace > 3
+
+
+def test_names_are_written_at_places_and_beside_robots(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(film, "find_gl", lambda: "")
+    views = [View(moments(3)[1])]
+    bare, named = (
+        np.asarray(next(iter(film.captioned(room, views, SIZE, ""))), int)
+        for room in (scene_of_two(), scene_of_two(tags=("0", "1"), labels=(Label((1.5, 1.5, 0.0), "home"),)))
+    )
+    (drawn,) = plans(scene_of_two(), views, SIZE)
+    changed = np.argwhere(np.abs(bare - named).max(-1) > 0)[:, ::-1]
+    for place_m in [[1.5, 1.5, 0], *views[0].moment.pos_m]:
+        x, y = drawn.at(np.array([place_m]))[0]
+        assert np.hypot(*(changed - [x, y]).T).min() < 40
+    assert np.ptp(changed[:, 0]) < SIZE[0] / 2, "the words are nowhere else"
+
+
+def test_gifs_are_made_smaller_until_they_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(film, "find_gl", lambda: "")
+    write_film(scene_of_two(), moments(30), tmp_path / "large.gif")
+    write_smaller_gif(tmp_path / "large.gif", tmp_path / "small.gif", 60_000)
+    with Image.open(tmp_path / "small.gif") as image:
+        assert image.width <= 640 and image.width * SIZE[1] == pytest.approx(image.height * SIZE[0], rel=0.01)
+    assert (tmp_path / "small.gif").stat().st_size <= 60_000
 
 
 def test_views_are_in_real_time_and_end_with_the_episode():

@@ -22,6 +22,7 @@ from robomarl.lab.evaluate.evaluation import EvalRow, FlownPolicy
 from robomarl.lab.evaluate.score import TeamScore
 from robomarl.lab.plants.flight import Plant
 from robomarl.lab.probe import Probe
+from robomarl.lab.scene.files import check_film
 from robomarl.lab.sim.law import Law
 from robomarl.lab.sim.scenario import RateConfig
 from robomarl.lab.sim.starts import Starts
@@ -135,13 +136,6 @@ def film(log: FlightLog, scenario: FlightScenario, file: Path) -> None:
     from robomarl.lab.scene.film import write_film
 
     write_film(STAGING.scene(scenario), log_moments(log), file, scenario.name)
-
-
-def check_film(file: Path) -> None:
-    """Raise `UserError` where no flight can be filmed into such a file."""
-    from robomarl.lab.scene import film
-
-    film.check_film(file)
 
 
 def law_of(scenario: FlightScenario) -> Callable[[FlightScenario], Law] | None:

@@ -6,7 +6,6 @@ from robomarl.domains.ground.lab.check import PROBE
 from robomarl.domains.ground.lab.controllers.scripted import ScriptedRobots, ScriptLaw
 from robomarl.domains.ground.lab.controllers.waypoint import waypoints
 from robomarl.domains.ground.lab.evaluation.score import GroundScore
-from robomarl.domains.ground.lab.film import film
 from robomarl.domains.ground.lab.limits import check_scenario, filter_params
 from robomarl.domains.ground.lab.model import MODEL, left_arena
 from robomarl.domains.ground.lab.scenario import GroundScenario
@@ -34,7 +33,6 @@ SIMULATION = simulation_of_model(
     MODEL,
     GroundScenario,
     GroundScore,
-    film,
     check_scenario=check_scenario,
     filter_params=filter_params,
     probe=lambda scenario: PROBE,

@@ -14,8 +14,8 @@ from robomarl.domains.soccer.lab.scenario import SoccerScenario, check_scenario
 from robomarl.domains.soccer.lab.staging import STAGING
 from robomarl.domains.soccer.lab.task import action
 from robomarl.lab.evaluate.evaluation import EvalRow
-from robomarl.lab.evaluate.floor_plan import check_suffix
 from robomarl.lab.plants.flight import Plant
+from robomarl.lab.scene.files import check_film
 from robomarl.lab.sim.scenario import RateConfig
 from robomarl.lab.sim.starts import Starts
 from robomarl.lab.simulation import Evaluated, Games, Measured, RowOptions, Simulation
@@ -80,7 +80,7 @@ SIMULATION = Simulation(
         row=row,
         table=table,
         nobody="Name at least one team: a bundle, a run folder, or a script, chaser or keeper.",
-        check_film=check_suffix,
+        check_film=check_film,
     ),
     measured=Measured(response_parameters, moves_alike, plant),
     games=Games(

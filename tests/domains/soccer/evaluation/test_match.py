@@ -75,7 +75,7 @@ def test_the_figures_of_three_matches_by_hand():
 def test_eval_of_a_game_writes_figures_and_a_picture(tmp_path: Path):
     file = tmp_path / "mine.toml"
     file.write_text('extends = "soccer_2v2"\ntime_limit_s = 1.0\n')
-    out, picture = tmp_path / "figures.json", tmp_path / "match.gif"
+    out, picture = tmp_path / "figures.json", tmp_path / "match.png"
     words = ["eval", "keeper", "--scenario", str(file), "--sim", "fast", "--episodes", "2", "--against", "chaser"]
     assert main([*words, "--video", str(picture), "--json", str(out)]) == 0
     assert '"goals_for_share"' in out.read_text()

@@ -8,7 +8,8 @@ from robomarl.domains.flight.core.payload.scenario import LoadConfig
 from robomarl.domains.flight.lab.payload.flight_log import load_columns
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.world import FlightWorld, positions
-from robomarl.lab.scene.looks import look_of, team_colours
+from robomarl.lab.scene.looks import look_of
+from robomarl.lab.scene.palette import team_colours
 from robomarl.lab.scene.scene import Primitive, Scene, SceneMoment, Staging, decided, planned
 from robomarl.lab.scene.solids import obstacle_part
 
@@ -29,6 +30,7 @@ def scene(scenario: FlightScenario) -> Scene:
         load=load_parts(load) if load else (),
         working_n=load.mass_kg * GRAVITY_M_S2 / count if load else 1.0,
         goal_m=scenario.success.position_m,
+        tags=tuple(str(index) for index in range(count)),
     )
 
 

@@ -4,10 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robomarl.core.filter.tree import each
 from robomarl.core.geometry import components
 from robomarl.core.types import Figures
-from robomarl.domains.ground.lab.film import Frame
 from robomarl.domains.ground.lab.scenario import GroundScenario
 from robomarl.domains.ground.lab.tasks import task_of
 from robomarl.lab.evaluate.episodes import Step
@@ -46,12 +44,6 @@ class GroundScore(ModelScore):
         """[E, N] bool: in an obstacle."""
         x, y, z = components(world.pos_m)
         return obstacle_gap(self.scenario, (x, y, z)) < self.scenario.vehicle_config.body.radius_m
-
-    def row(self, step: Step, index: int) -> Frame:
-        """One episode's world, for films."""
-        world = each(step.after, lambda leaf: np.array(leaf[index]))
-        metric = task_of(self.scenario).metric(self.scenario, step.after)
-        return Frame(world, np.array(step.result.active[index]), float(np.asarray(metric)[index]))
 
     def reward(self, step: Step) -> np.ndarray:
         """[E, N] of one decision."""

@@ -26,7 +26,7 @@ from robomarl.domains.soccer.lab.evaluation.match import (
     row,
     track,
 )
-from robomarl.domains.soccer.lab.evaluation.picture import draw_match
+from robomarl.domains.soccer.lab.evaluation.picture import film_match
 from robomarl.domains.soccer.lab.scenario import SoccerScenario, check_roles
 from robomarl.domains.soccer.lab.sections import Sees
 from robomarl.lab.evaluate.episodes import EpisodeRunner, EpisodeScore, Step, batch_size
@@ -101,13 +101,13 @@ def evaluate_game(name: str, scenario_name: str | None, config: GameConfig) -> F
     if config.set_pieces:
         found |= _set_pieces(scenario, ours, config)
     if config.video and first:
-        draw_match(first, scenario, config.video)
-        print(f"match: {config.video}")
+        film_match(first, scenario, config.video)
+        print(f"film: {config.video}")
     return found
 
 
 def play_row(name: str, options: RowOptions, is_first: bool) -> EvalRow:
-    """Play the matches and set pieces of the team of that name; the first one's first match is drawn.
+    """Play the matches and set pieces of the team of that name; the first one's first match is filmed.
 
     Raises:
         UserError: no such team, scenario, engine or parameter.
