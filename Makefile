@@ -7,7 +7,7 @@ KERNEL := $(wildcard robomarl/core/filter/kernel/*.[ch]) robomarl/core/filter/ke
 
 # Without an accelerator, JAX is held at a version whose CPU backend does not deadlock.
 GPU := $(shell command -v nvidia-smi)
-EXTRAS ?= train,ros,dataset,dev,wheels,crazyflie,mavlink,ssl,pettingzoo,jaxmarl,view,site$(if $(GPU),$(comma)cuda)
+EXTRAS ?= train,ros,dataset,dev,wheels,crazyflie,mavlink,ssl,pettingzoo,jaxmarl,view,operate,site,hub$(if $(GPU),$(comma)cuda)
 CONSTRAINTS := $(if $(GPU),,--constraint constraints-cpu.txt)
 comma := ,
 
@@ -91,12 +91,13 @@ build: setup ## build the wheels, install one elsewhere with what a robot needs,
 	@rm -rf build dist
 	@echo "building the wheels, one for each processor"
 	@$(BIN)/python -m robomarl.fleet.install.wheels dist
+	@$(BIN)/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist ./peers
 	@smoke=$$(mktemp -d); trap 'rm -rf "$$smoke"' EXIT; echo "installing it into $$smoke"; \
 	$(PYTHON) -m venv "$$smoke/venv"; "$$smoke/venv/bin/pip" install -qq --require-hashes --requirement robomarl/fleet/install/onboard.txt; \
-	"$$smoke/venv/bin/pip" install -qq --no-deps dist/*_$$(uname -m).whl; \
+	"$$smoke/venv/bin/pip" install -qq --no-deps dist/robomarl-*_$$(uname -m).whl; \
 	cd "$$smoke"; venv/bin/robomarl list > /dev/null; venv/bin/python -c 'import robomarl; print(robomarl.__version__, "runs outside the checkout")'
 	@ls -1 dist/*.whl
 
 clean: ## remove what builds and tests leave; .venv and runs/ stay
-	@rm -rf build dist install log site *.egg-info .pytest_cache .ruff_cache .hypothesis
+	@rm -rf build dist install log site *.egg-info peers/build peers/*.egg-info .pytest_cache .ruff_cache .hypothesis
 	@find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
