@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     Outcomes = list[TeamMeasurements]
 
 TRAIN_MINUTES = 5.0
+SIMULATORS = {"fast": "training engine", "mujoco": "MuJoCo"}
+"""Engines as the table and the page name them."""
 
 
 @dataclass(frozen=True)
@@ -72,17 +74,19 @@ def run_demo(options: DemoOptions) -> Figures:
     options.out.mkdir(parents=True, exist_ok=True)
     for old in ("run", "bag", "flights"):  # of an earlier demo
         shutil.rmtree(options.out / old, ignore_errors=True)
-    journal = StageLog(6 if options.quick else 8)
+    journal = StageLog(7 if options.quick else 9)
     run_dir = None if options.quick else train(options, journal)
     bundle = "swap_4" if run_dir is None else str(export(run_dir, options, journal))
     verify(bundle, journal)
     outcomes = [evaluate_on(sim, bundle, options, journal) for sim in ("fast", "mujoco")]
     flash(bundle, options, journal)
     result = fly(options, journal)
-    report(options, journal, run_dir, [*outcomes, ros_outcome(journal, result)], result)
+    outcomes.append(ros_outcome(journal, result))
+    video = draw(options, journal, result)
     journal.figures["wall_seconds"] = time.monotonic() - started
+    report(options, journal, run_dir, outcomes, result, video)
     journal.figures["ok"] = journal.figures["success_ros"] > 0 and journal.figures["collisions"] == 0
-    print_table(journal.figures, options.out / "report.html")
+    print_table(journal.figures, outcomes, options.out / "report.html")
     return journal.figures
 
 
@@ -133,6 +137,7 @@ def evaluate_on(sim: str, bundle: str, options: DemoOptions, journal: StageLog) 
     """Episodes on one engine, behind the filter."""
     from robomarl.core.hardware.fleet import load_fleet
     from robomarl.front.report.report import TeamMeasurements
+    from robomarl.front.report.units import collision_words, share_of
     from robomarl.lab.evaluate.evaluate import evaluate
     from robomarl.lab.evaluate.evaluation import HOVER_FIGURES, HOVER_S, EvalConfig
     from robomarl.lab.evaluate.resolve import resolve_policy
@@ -146,9 +151,9 @@ def evaluate_on(sim: str, bundle: str, options: DemoOptions, journal: StageLog) 
         found = evaluate(policy, scenario, EvalConfig(sim, episodes, options.seed, hover_s=hover_s)).figures
         journal.figures[f"success_{sim}"] = found["success_rate"]
         journal.figures |= {k: v for k, v in found.items() if k in HOVER_FIGURES}
-        note.append(f"success {found['success_rate']:.1%}, {found['collision_episodes']} episodes with a collision")
-    least = found["min_distance_m"]
-    return TeamMeasurements(sim, episodes, round(found["success_rate"] * episodes), found["collisions"], least)
+        won, collisions = round(found["success_rate"] * episodes), found["collisions"]
+        note.append(f"{share_of(won, episodes)} succeeded, {collision_words(collisions)}")
+    return TeamMeasurements(SIMULATORS[sim], episodes, won, collisions, found["min_distance_m"])
 
 
 def flash(bundle: str, options: DemoOptions, journal: StageLog) -> None:
@@ -170,6 +175,7 @@ def flash(bundle: str, options: DemoOptions, journal: StageLog) -> None:
 def fly(options: DemoOptions, journal: StageLog) -> "FlightsResult":
     """Flights through the real ROS 2 nodes against MuJoCo, judged by the true poses."""
     from robomarl.core.hardware.fleet import load_fleet
+    from robomarl.front.report.units import share_of
     from robomarl.ros.operator.flights import fly as fly_fleet
     from robomarl.ros.operator.plan_options import PlanOptions
 
@@ -178,7 +184,7 @@ def fly(options: DemoOptions, journal: StageLog) -> "FlightsResult":
     plan = PlanOptions(seed=options.seed, root=str(out), log_dir=str(out / "flights"), record=str(out / "bag"))
     with journal.stage(f"fly {flights} times through ROS 2") as note:
         result = fly_fleet(load_fleet(options.fleet), plan, flights, landed=lambda f: print(_landed(f), flush=True))
-        note.append(f"{sum(f.success for f in result.flights)} of {flights} succeeded")
+        note.append(f"{share_of(sum(f.success for f in result.flights), flights)} succeeded")
     return result
 
 
@@ -195,47 +201,77 @@ def ros_outcome(journal: StageLog, result: "FlightsResult") -> "TeamMeasurements
 
     flights = result.flights
     won = sum(f.success for f in flights)
-    worst = {name: max(max(getattr(f, name).values()) for f in flights) for name in ("tick_p50_us", "tick_p99_us")}
+    worst = {f"tick_p{q}_us": slowest_tick_us(result, q) for q in (50, 99)}
     least, collisions = min(f.min_distance_m for f in flights), sum(f.collisions for f in flights)
+    expected, received = (counts.sum() for counts in messages(result, tuple(flights[0].ticks_us)))
     journal.figures |= {
         "success_ros": won / len(flights),
         "flights": len(flights),
         "min_distance_m": least,
         "collisions": collisions,
         **worst,
-        "messages_lost": sum(link.lost for f in flights for link in f.links),
-        "messages_expected": sum(link.expected for f in flights for link in f.links),
+        "messages_lost": int(expected - received),
+        "messages_expected": int(expected),
     }
     return TeamMeasurements("ROS 2", len(flights), won, collisions, least, worst["tick_p50_us"], worst["tick_p99_us"])
 
 
-def report(
-    options: DemoOptions, journal: StageLog, run_dir: Path | None, outcomes: "Outcomes", result: "FlightsResult"
-) -> None:
-    """Draw the flight and write the page."""
+def slowest_tick_us(result: "FlightsResult", percentile: float) -> float:
+    """Return a percentile of the times of the ticks of the slowest robot, over all flights [us]."""
     import numpy as np
 
+    robots = result.flights[0].ticks_us
+    times_us = [np.concatenate([flight.ticks_us[name] for flight in result.flights]) for name in robots]
+    return max((float(np.percentile(times, percentile)) for times in times_us if len(times)), default=float("nan"))
+
+
+def draw(options: DemoOptions, journal: StageLog, result: "FlightsResult") -> Path | None:
+    """Film the first flight that was logged; None if there is none."""
     from robomarl.core.domain.scenario import needed
+    from robomarl.core.hardware.fleet import load_fleet
+    from robomarl.core.log import load_flight
+    from robomarl.lab.sim.scenario import load_scenario
+    from robomarl.lab.simulation import simulation_of
+
+    logs = [flight.log for flight in result.flights if flight.log]
+    if not logs:
+        return None
+    with journal.stage("film a flight") as note:
+        scenario = load_scenario(load_fleet(options.fleet).scenario)
+        video = options.out / "flight.gif"
+        needed(simulation_of(scenario).evaluation.film, scenario, "film")(load_flight(Path(logs[0])), scenario, video)
+        note.append(str(video))
+    return video
+
+
+def report(
+    options: DemoOptions,
+    journal: StageLog,
+    run_dir: Path | None,
+    outcomes: "Outcomes",
+    result: "FlightsResult",
+    video: Path | None,
+) -> None:
+    """Write the page."""
+    import numpy as np
+
     from robomarl.core.hardware.fleet import load_fleet
     from robomarl.core.log import load_flight
     from robomarl.front.report.report import DemoReport, DemoStage, RecordedFlight, write_demo_report
     from robomarl.lab.sim.scenario import load_scenario
-    from robomarl.lab.simulation import simulation_of
 
-    with journal.stage("draw the flight, write the report"):
+    with journal.stage("write the report"):
         fleet = load_fleet(options.fleet)
         scenario = load_scenario(fleet.scenario)
         robots = tuple(r.name for r in sorted(fleet.robots, key=lambda r: r.index))
         flights = tuple(
             RecordedFlight(f"flight {f.seed}", load_flight(Path(f.log)), judged(f)) for f in result.flights if f.log
         )
-        video = options.out / "flight.gif"
-        if flights:
-            needed(simulation_of(scenario).evaluation.film, scenario, "film")(flights[0].log, scenario, video)
         expected, received = messages(result, robots)
         data = DemoReport(
             subtitle=f"{fleet.scenario} with {len(robots)} robots on {platform.machine()}",
             stages=tuple(DemoStage(*stage) for stage in journal.stages),
+            wall_s=journal.figures["wall_seconds"],
             outcomes=tuple(outcomes),
             hover=journal.figures,
             run_dir=run_dir,
@@ -246,8 +282,8 @@ def report(
             period_us=scenario.period_s * 1e6,
             expected=expected,
             received=received,
-            video=video if flights else None,
-            facts={"bundle": journal.figures.get("bundle_id", ""), "fleet": fleet.name, "bag": result.recording},
+            video=video,
+            facts={"bundle": journal.figures.get("bundle_id", ""), "fleet": fleet.name, "recording": result.recording},
         )
         write_demo_report(data, options.out / "report.html")
 
@@ -280,16 +316,19 @@ def messages(result: "FlightsResult", robots: tuple[str, ...]) -> "tuple[np.ndar
     return expected, received
 
 
-def print_table(figures: Figures, page: Path) -> None:
-    """The table at the end."""
-    rows = [(f"success in {sim}", f"{figures[f'success_{sim}']:.1%}") for sim in ("fast", "mujoco")]
+def print_table(figures: Figures, outcomes: "Outcomes", page: Path) -> None:
+    """Print the figures that the page shows, in its words."""
+    from robomarl.front.report.units import duration, metres, microseconds, share_of
+
+    lost, expected = figures["messages_lost"], figures["messages_expected"]
+    rows = [(f"flights that succeed, {o.where}", share_of(o.successes, o.episodes)) for o in outcomes]
     rows += [
-        (f"success through ROS 2, {figures['flights']} flights", f"{figures['success_ros']:.1%}"),
-        ("collisions through ROS 2", f"{figures['collisions']}"),
-        ("minimum distance through ROS 2", f"{figures['min_distance_m']:.3f} m"),
-        ("tick p50, p99 (worst robot)", f"{figures['tick_p50_us']:.0f}, {figures['tick_p99_us']:.0f} us"),
-        ("messages lost", f"{figures['messages_lost']} of {figures['messages_expected']}"),
-        ("wall time", f"{figures['wall_seconds']:.0f} s"),
+        ("collisions, ROS 2", f"{figures['collisions']}"),
+        ("least distance, ROS 2", metres(figures["min_distance_m"])),
+        ("tick of the slowest robot, median", microseconds(figures["tick_p50_us"])),
+        ("tick of the slowest robot, 99 % within", microseconds(figures["tick_p99_us"])),
+        ("messages lost between robots", f"{lost:,} of {expected:,}"),
+        ("whole demo", duration(figures["wall_seconds"])),
     ]
-    print("\n" + "\n".join(f"  {name:<38}{value:>16}" for name, value in rows))
-    print(f"\n  report: {page}")
+    print("\n" + "\n".join(f"  {name:<40}{value:>22}" for name, value in rows))
+    print(f"\n  report: {page}   (all reports: robomarl reports)")

@@ -21,7 +21,15 @@ from robomarl.front.report.sections import (
     motion_figure,
     safety_section,
 )
-from robomarl.front.report.units import NBSP, duration, metres, microseconds, percent, wilson
+from robomarl.front.report.units import (
+    NBSP,
+    collision_words,
+    duration,
+    metres,
+    microseconds,
+    percent,
+    wilson,
+)
 
 
 class DemoStage(NamedTuple):
@@ -55,6 +63,8 @@ class DemoReport:
     """Robot -> times of its ticks."""
     period_us: float | None = None
     """The policy's period."""
+    wall_s: float | None = None
+    """Time from the start to this page; None: that of all stages."""
     expected: np.ndarray | None = None
     """[N, N] messages that robot (row) should have heard from robot (column)."""
     received: np.ndarray | None = None
@@ -75,7 +85,7 @@ def write_demo_report(data: DemoReport, file: Path) -> None:
         safety_section(data.flights, data.robots),
         _real_time(data),
         learning_section(metrics),
-        _stages(data.stages),
+        _stages(data),
         Section("Provenance", facts(data.facts) if data.facts else empty("Nothing was noted.")),
     ]
     file.write_text(page(data.title, data.subtitle, _verdict(data), _tiles(data), sections))
@@ -95,11 +105,6 @@ def _verdict(data: DemoReport) -> str:
         side = "contact, inside" if least < 2 * log.radius_m else side
         parts.append(f"closest approach {metres(least)}, {side} the safety distance of {metres(log.separation_m)}")
     return ", ".join(parts) + "."
-
-
-def collision_words(count: float) -> str:
-    """How many collisions there were, in words where there were few."""
-    return {0: "no collision", 1: "one collision"}.get(int(count), f"{count:g} collisions")
 
 
 def _judged_least_m(data: DemoReport, top: TeamMeasurements) -> float:
@@ -131,27 +136,32 @@ def _tiles(data: DemoReport) -> list[Tile]:
     if flown:
         top = flown[-1]
         low, high = wilson(top.successes, top.episodes)
-        span = f"{top.where}; 95 %: {100 * low:.0f} to {100 * high:.0f} %"
-        tiles.append(Tile("Success", percent(top.successes / top.episodes), span))
+        span = f"of the flights ({percent(top.successes / top.episodes)}), {top.where}; "
+        span += f"95 % interval {100 * low:.0f} to {100 * high:.0f} %"
+        tiles.append(Tile("Success", f"{top.successes} of {top.episodes}", span))
         if top.collisions is not None:
             tiles.append(Tile("Collisions", str(top.collisions), top.where, "bad" if top.collisions else "good"))
     if np.isfinite(least_m(data.flights)):
         tiles.append(distance_tile(data.flights, _judged_least_m(data, flown[-1]) if flown else np.inf))
     tiles += hover_tile(data.hover)
-    every = np.concatenate([np.empty(0), *data.ticks_us.values()])
-    if len(every):
-        note = f"99 % of ticks; period {microseconds(data.period_us)}" if data.period_us else "99 % of ticks"
-        tiles.append(Tile("Tick", microseconds(float(np.percentile(every, 99))), note))
-    share = _lost_share(data)
-    if share is not None:
-        tiles.append(Tile("Messages lost", percent(share), "between robots"))
+    if flown and (slowest_us := flown[-1].tick_p99_us) is not None:
+        period = f"; period {microseconds(data.period_us)}" if data.period_us else ""
+        tiles.append(Tile("Tick", microseconds(slowest_us), f"99 % of those of the slowest robot are within{period}"))
+    if (messages := _messages(data)) is not None:
+        expected, received = messages
+        tiles.append(Tile("Messages lost", percent(1 - received / expected), f"{_lost_of(messages)} between robots"))
     if data.stages:
-        tiles.append(Tile("Whole demo", duration(sum(stage.seconds for stage in data.stages))))
+        tiles.append(Tile("Whole demo", duration(_wall_s(data))))
     return tiles
 
 
+def _wall_s(data: DemoReport) -> float:
+    """Return the time of the whole demo [s]."""
+    return sum(stage.seconds for stage in data.stages) if data.wall_s is None else data.wall_s
+
+
 def _results(data: DemoReport) -> Section:
-    head = ("", "success", "95 %", "collisions", "closest", "tick p50", "p99")
+    head = ("", "success", "95 % interval", "collisions", "least distance", "tick, median", "99 % within")
     figures = table(head, map(_outcome_row, data.outcomes), "tight") if data.outcomes else ""
     chart = draw(success_intervals(data.outcomes), "Success by simulator", "", "Nothing was flown yet.")
     lead = "The same policy in the training engine, in MuJoCo, and served by the robots' own ROS 2 nodes."
@@ -163,7 +173,7 @@ def _outcome_row(outcome: TeamMeasurements) -> tuple[str | None, ...]:
     flown = outcome.episodes > 0
     return (
         outcome.where,
-        f"{outcome.successes}/{outcome.episodes}" if flown else None,
+        f"{outcome.successes} of {outcome.episodes}" if flown else None,
         f"{100 * low:.1f}–{100 * high:.1f}{NBSP}%" if flown else None,
         None if outcome.collisions is None else str(outcome.collisions),
         None if outcome.min_distance_m is None else metres(outcome.min_distance_m),
@@ -178,19 +188,28 @@ def _real_time(data: DemoReport) -> Section:
     if data.expected is None or data.received is None or len(data.expected) < 2:
         lost = empty("Messages were not counted.", "Messages lost")
     else:
-        lost = _matrix(data.expected, data.received, data.robots)
+        lost = _matrix(data.expected, data.received, data.robots, _messages(data))
     return Section("Real time", grid([chart, lost]), "From the newest message to the command that is sent.")
 
 
-def _lost_share(data: DemoReport) -> float | None:
+def _messages(data: DemoReport) -> tuple[float, float] | None:
+    """Return how many messages between robots were expected and received; None where none were counted."""
     if data.expected is None or data.received is None:
         return None
     pairs = ~np.eye(len(data.expected), dtype=bool)
-    wanted = float(data.expected[pairs].sum())
-    return 1 - float(data.received[pairs].sum()) / wanted if wanted else None
+    expected, received = (float(counts[pairs].sum()) for counts in (data.expected, data.received))
+    return (expected, received) if expected else None
 
 
-def _matrix(expected: np.ndarray, received: np.ndarray, robots: tuple[str, ...]) -> str:
+def _lost_of(messages: tuple[float, float]) -> str:
+    """Return the messages lost with their denominator."""
+    expected, received = messages
+    return f"{expected - received:,.0f} of {expected:,.0f}"
+
+
+def _matrix(
+    expected: np.ndarray, received: np.ndarray, robots: tuple[str, ...], messages: tuple[float, float] | None
+) -> str:
     """Share of messages lost for each pair, as a tinted table."""
     count = len(expected)
     names = robots if len(robots) == count else [f"robot {i}" for i in range(count)]
@@ -198,8 +217,8 @@ def _matrix(expected: np.ndarray, received: np.ndarray, robots: tuple[str, ...])
     for i in range(count):
         cells = [_lost(expected[i, j], received[i, j]) if i != j else Html("<td></td>") for j in range(count)]
         rows.append((names[i], *cells))
-    body = table(("heard by ↓ from →", *names), rows, "matrix" if count <= 6 else "matrix dense")
-    counts = f"{received.sum() - np.trace(received):,.0f} of {expected.sum() - np.trace(expected):,.0f} arrived."
+    body = table(("received by ↓ from →", *names), rows, "matrix" if count <= 6 else "matrix dense")
+    counts = f"{_lost_of(messages)} messages between robots were lost." if messages else ""
     return f"<figure><h3>Messages lost [%]</h3>{body}<figcaption>{counts}</figcaption></figure>"
 
 
@@ -212,7 +231,8 @@ def _lost(expected: float, received: float) -> Html:
     return Html(f'<td style="{shade}" title="{received:.0f} of {expected:.0f} arrived">{100 * share:.1f}</td>')
 
 
-def _stages(stages: tuple[DemoStage, ...]) -> Section:
+def _stages(data: DemoReport) -> Section:
+    stages = data.stages
     if not stages:
         return Section("Stages", empty("No stage was timed."))
     longest = max(stage.seconds for stage in stages) or 1.0
@@ -220,5 +240,8 @@ def _stages(stages: tuple[DemoStage, ...]) -> Section:
     for stage in stages:
         bar = Html(f'<td class=wide><span class=bar style="width:{100 * stage.seconds / longest:.1f}%"></span></td>')
         rows.append((stage.name, duration(stage.seconds), bar, stage.note))
-    rows.append(("together", duration(sum(stage.seconds for stage in stages)), Html("<td class=wide></td>"), ""))
+    between_s = _wall_s(data) - sum(stage.seconds for stage in stages)
+    if between_s >= 0.05:
+        rows.append(("loading, between stages", duration(between_s), Html("<td class=wide></td>"), ""))
+    rows.append(("whole demo", duration(_wall_s(data)), Html("<td class=wide></td>"), "without writing this page"))
     return Section("Stages", table(("stage", "time", "", ""), rows, "stages"))

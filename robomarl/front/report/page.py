@@ -2,6 +2,7 @@
 
 import base64
 import html
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -151,12 +152,27 @@ def details(summary: str, body: str) -> str:
     return f"<details><summary>{text(summary)}</summary>{body}</details>"
 
 
+def _smaller(file: Path) -> bytes:
+    """Return a GIF in fewer pixels; the GIF itself if it is damaged."""
+    from robomarl.lab.scene.files import write_smaller_gif
+
+    with tempfile.TemporaryDirectory() as folder:
+        small = Path(folder) / file.name
+        try:
+            write_smaller_gif(file, small, MAX_PICTURE_BYTES)
+        except OSError:
+            return file.read_bytes()
+        return small.read_bytes()
+
+
 def picture(file: Path, caption: str, title: str = "") -> str:
     """An image file inside the page; a note instead where the file is missing, too large or no picture."""
     kind = _TYPES.get(file.suffix.lower())
     if kind is None or not file.is_file():
         return empty(f"{file.name}: no GIF, PNG, WebP or JPEG file of this name.", title)
     content = file.read_bytes()
+    if kind == "image/gif" and len(content) > MAX_PICTURE_BYTES:
+        content = _smaller(file)
     if len(content) > MAX_PICTURE_BYTES:
         return empty(f"{file.name} has {len(content) / 1e6:.1f} MB; pictures up to 1 MB are shown here.", title)
     source = f"data:{kind};base64,{base64.b64encode(content).decode()}"

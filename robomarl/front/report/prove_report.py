@@ -7,7 +7,7 @@ import numpy as np
 
 from robomarl.core.config import to_dict
 from robomarl.core.types import Figures
-from robomarl.front.report.page import Section, Tile, details, facts, grid, page
+from robomarl.front.report.page import Html, Section, Tile, details, facts, flatten, grid, page, table, text
 from robomarl.front.report.plots.style import BAD, INK, MUTED, PAPER, new_chart, robot_line
 from robomarl.front.report.sections import draw
 from robomarl.front.report.units import duration, metres, percent, si
@@ -35,12 +35,45 @@ def write_prove_report(figures: Figures, trial: Trial, records: list[Record], fi
     """
     worst = worst_of(records)
     sections = [
-        Section("Figures", facts({k: v for k, v in figures.items() if v is not None})),
+        Section("Figures", table(("", "", ""), figure_rows(figures), "stages"), "Names in grey are those of `--json`."),
         Section("Worst episodes", _worst(trial, worst), "Episodes with contact first, then those that came nearest."),
         Section("Campaign", details("Everything that the figures depend on", facts(_plain(trial)))),
     ]
     subtitle = f"{trial.vehicle.name}, {trial.campaign.count} robots, {trial.campaign.task}, filter {trial.mode}"
     file.write_text(page("robomarl prove", subtitle, _verdict(figures), _tiles(figures, trial), sections))
+
+
+WORDS = {
+    "agent_steps": ("decisions of robots", si),
+    "episodes": ("episodes", str),
+    "collisions": ("collisions", str),
+    "collision_episodes": ("episodes with a collision", str),
+    "bound95_per_step": ("collisions per decision, upper bound (95 %)", si),
+    "bound95_per_episode": ("episodes with a collision, upper bound (95 %)", percent),
+    "min_distance_m": ("least distance between two centres", metres),
+    "min_scaled_m": ("least distance in the metric of the safety distance", metres),
+    "goal_rate": ("robots that arrived", percent),
+    "arrival_p50_s": ("arrival, median", duration),
+    "arrival_p99_s": ("arrival, 99 % within", duration),
+    "active_share": ("decisions in which the filter acted", percent),
+    "veto_rate": ("decisions in which it braked instead of the policy", percent),
+    "infeasible_rate": ("decisions with infeasible constraints", percent),
+    "fallback_rate": ("decisions by the fallback", percent),
+    "strained_rate": ("decisions with a constraint that was relaxed", percent),
+    "max_speed_m_s": ("largest speed", lambda value: f"{value:.2f} m/s"),
+    "outside_m": ("farthest outside the arena (negative: inside)", metres),
+}
+"""Figures of `--json` in words, with their units."""
+
+
+def figure_rows(figures: Figures) -> list[tuple[str, str, Html]]:
+    """Return words, value and the name in `--json` of every figure that is known."""
+    rows = []
+    for name, value in flatten({key: value for key, value in figures.items() if value is not None}):
+        words, say = WORDS.get(name, (name.replace("_", " "), None))
+        said = say(figures[name]) if say else value
+        rows.append((words, said, Html(f"<td class=key>{text(name)}</td>")))
+    return rows
 
 
 def _plain(trial: Trial) -> Figures:

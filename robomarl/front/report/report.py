@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robomarl.front.report.demo_report import DemoReport, DemoStage, collision_words, distance_tile, write_demo_report
+from robomarl.front.report.demo_report import DemoReport, DemoStage, distance_tile, write_demo_report
 from robomarl.front.report.page import Section, Tile, empty, page
 from robomarl.front.report.plots.measurements import TeamMeasurements
 from robomarl.front.report.plots.training import compare_runs_plot
@@ -21,7 +21,7 @@ from robomarl.front.report.sections import (
     reward_section,
     safety_section,
 )
-from robomarl.front.report.units import duration, percent, si
+from robomarl.front.report.units import collision_words, duration, percent, si
 
 __all__ = [
     "DemoReport",

@@ -43,6 +43,15 @@ TERM_TITLES = {
 """Titles of optimization columns; other `loss/` columns keep their names."""
 
 
+RECIPE_WORDS = {
+    "algorithm": "algorithm",
+    "total_steps": "agent-steps at most",
+    "num_envs": "episodes side by side",
+    "learning_rate": "learning rate at the start",
+}
+"""Keys of a recipe in words."""
+
+
 def draw(drawn, title: str, caption: str = "", missing: str = "") -> str:
     """A matplotlib figure for the page, or its empty place where there is none."""
     if drawn is None:
@@ -82,7 +91,9 @@ def learning_section(metrics: Metrics) -> Section:
 def reward_section(metrics: Metrics) -> Section:
     """Every reward term in a small figure of its own."""
     names = [name for name in metrics if name.startswith("reward/")]
-    figures = [draw(small_multiple(metrics, name), name.removeprefix("reward/"), "", "no values yet") for name in names]
+    titles = [plain(name.removeprefix("reward/")) for name in names]
+    drawn = [small_multiple(metrics, name) for name in names]
+    figures = [draw(chart, title, "", "no values yet") for chart, title in zip(drawn, titles, strict=True)]
     body = grid(figures, "grid small") if figures else empty("No reward terms yet: metrics.csv has no reward/ column.")
     return Section(
         "Reward terms",
@@ -97,13 +108,18 @@ def optimization_section(metrics: Metrics, target_kl: float | None = None) -> Se
     figures = []
     for name in names:
         target = target_kl if name == "loss/kl" else None
-        title = TERM_TITLES.get(name, name.removeprefix("loss/"))
+        title = TERM_TITLES.get(name, plain(name.removeprefix("loss/")))
         figures.append(draw(small_multiple(metrics, name, target), title, "", "no values yet"))
     lead = (
         "Against agent-steps. The dashed line is the KL divergence that the learning rate aims at." if target_kl else ""
     )
     body = grid(figures, "grid small") if figures else empty("No losses yet: metrics.csv has no loss/ column.")
     return Section("Optimization", body, lead)
+
+
+def plain(name: str) -> str:
+    """Return a name of a table or file in words."""
+    return name.replace("_", " ")
 
 
 def _optimization_order(name: str) -> tuple[int, str]:
@@ -220,9 +236,10 @@ def recipe_section(run: RecordedRun) -> Section:
     """Seed, commit and versions in sight; the whole recipe and scenario behind a click."""
     config, about = run.config, run.about
     main = {"run": run.name, "scenario": run.scenario.get("name") or config.get("scenario")}
-    main |= {key: config.get(key) for key in ("algorithm", "total_steps", "num_envs", "learning_rate")}
+    main |= {words: config.get(key) for key, words in RECIPE_WORDS.items()}
     main |= {key: about.get(key) for key in ("seed", "commit")}
-    shown = {key: si(value) if key == "total_steps" else value for key, value in main.items() if value is not None}
+    steps = RECIPE_WORDS["total_steps"]
+    shown = {key: si(value) if key == steps else value for key, value in main.items() if value is not None}
     versions = about.get("versions") or {}
     parts = [
         facts(shown, "Run"),

@@ -41,6 +41,16 @@ def percent(share: float) -> str:
     return f"{text}{NBSP}%"
 
 
+def share_of(count: int, total: int) -> str:
+    """Return a count with its denominator: "48 of 50 (96 %)"; "none of 0" has no percentage."""
+    return f"{count:,} of {total:,}" + (f" ({percent(count / total)})" if total else "")
+
+
+def collision_words(count: float) -> str:
+    """Return how many collisions there were, in words where there were few."""
+    return {0: "no collision", 1: "one collision"}.get(int(count), f"{count:g} collisions")
+
+
 def metres(value: float) -> str:
     """A length as "0.234 m", to the millimetre."""
     return f"{value:.3f}{NBSP}m" if math.isfinite(value) else "–"

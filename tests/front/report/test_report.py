@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from robomarl.front.cli.demo_stages import judged
+from robomarl.front.cli.demo_stages import StageLog, judged, messages, print_table, ros_outcome
 from robomarl.front.report.report import (
     DemoReport,
+    DemoStage,
     RecordedFlight,
     TeamMeasurements,
     write_demo_report,
@@ -22,6 +23,7 @@ from robomarl.front.report.report import (
 from robomarl.front.report.sections import least_m
 from robomarl.front.report.units import metres
 from robomarl.ros.operator.flight_outcome import figures_of
+from robomarl.ros.operator.flights import FlightsResult
 
 VOID = {"meta", "br", "img", "hr", "link", "input"}
 
@@ -218,6 +220,28 @@ def test_the_judge_of_every_physics_step_has_seen_more_than_the_log(synthetic: M
     assert "outside the safety distance" not in words
     assert "inside the safety distance of" in (tmp_path / "demo.html").read_text().split("class=tiles")[1]
     assert f"closest approach {metres(near)}, inside" in words
+
+
+def test_the_terminal_and_the_page_of_a_demo_have_the_same_numbers(tmp_path: Path, capsys: pytest.CaptureFixture):
+    """One robot is slow in one of two flights; messages between robots and of the simulator got lost."""
+    tick = {"active": 1, "filtered": 0, "reason": 0, "latency_us": 400.0, "late_us": 20.0, "skipped": 0}
+    ticks = [{**tick, "odometry.received": 50 * k, "odometry.lost": 3 * k} for k in range(2)]
+    first = [{**row, "cf2.received": 10 * k, "cf2.lost": 0} for k, row in enumerate(ticks)]
+    second = [{**row, "cf1.received": 10 * k, "cf1.lost": k} for k, row in enumerate(ticks)]
+    slow = [{**row, "latency_us": 2460.0} for row in second]
+    score = {"seed": 7, "failed": 0, "collisions": 0, "min_distance_m": 0.4371, "flight_s": 5.0, "log": ""}
+    score |= {"succeeded_s": 4.5, "time_limit_s": 8.0}
+    flights = tuple(figures_of(score, {"cf1": first, "cf2": rows}, "") for rows in (second, slow))
+    result, journal, robots = FlightsResult(flights, 0.0, {}, 0.0, 0.0, ""), StageLog(1), ("cf1", "cf2")
+    outcome = ros_outcome(journal, result)
+    print_table(journal.figures | {"wall_seconds": 153.0}, [outcome], tmp_path / "demo.html")
+    expected, received = messages(result, robots)
+    data = DemoReport(stages=(DemoStage("fly", 122.0),), outcomes=(outcome,), robots=robots, wall_s=153.0)
+    write_demo_report(dataclasses.replace(data, expected=expected, received=received), tmp_path / "demo.html")
+    said, words = capsys.readouterr().out, " ".join(check(tmp_path / "demo.html").text)
+    for figure in ("2 of 2", "2.46\xa0ms", "2 of 42", "2\xa0min\xa033\xa0s", "0.437\xa0m"):
+        assert figure in said and figure in words, figure
+    assert words.count("2\xa0min\xa033\xa0s") == 2 and "31\xa0s" in words, "in a tile and below the stages"
 
 
 def test_an_empty_demo_makes_a_page(tmp_path: Path):

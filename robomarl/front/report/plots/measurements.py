@@ -54,6 +54,8 @@ def latency(ticks_us: Mapping[str, np.ndarray], budget_us: float | None = None) 
         ticks_us: robot -> times of its ticks [us].
         budget_us: the policy's period; drawn where it is within reach of the ticks.
     """
+    from matplotlib.ticker import LogLocator
+
     times = {name: values[np.isfinite(values) & (values > 0)] for name, values in ticks_us.items()}
     every = np.concatenate([np.empty(0), *times.values()])
     if not len(every):
@@ -75,6 +77,8 @@ def latency(ticks_us: Mapping[str, np.ndarray], budget_us: float | None = None) 
     axes.set_xscale("log")
     axes.set_xlim(low, high)
     axes.tick_params(axis="x", which="both", labelbottom=False, color=MUTED)
+    few = high / low > 50
+    rows.xaxis.set_major_locator(LogLocator(subs=(1.0,) if few else (1.0, 2.0, 5.0)))
     rows.xaxis.set_major_formatter(lambda value, _: microseconds(value))
     rows.xaxis.set_minor_formatter(lambda value, _: "")
     rows.set_xlabel("time of a tick, log scale", fontsize=11, color=MUTED, labelpad=5)

@@ -8,10 +8,14 @@ import re
 from io import BytesIO, StringIO
 from typing import TYPE_CHECKING
 
+from robomarl.lab.scene.palette import ROBOTS
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+DARK_ROBOTS = ("#4ea3ea", "#ff8b4a", "#2cc396", "#ea90c4", "#a5dcf8", "#e8c860", "#c4b8ff", "#858e98")
+"""Colours of robots on dark paper."""
 # Name: (light, dark). Robots are c0 to c7: the first four differ for every kind of colour vision and have a
 # contrast of at least 4 on both papers; from c4 on lines are dashed as well.
 COLOURS = {
@@ -23,15 +27,7 @@ COLOURS = {
     "good": ("#14804a", "#46cf8b"),
     "warn": ("#9a6700", "#e3b341"),
     "bad": ("#c4301c", "#ff8172"),
-    "c0": ("#0069b4", "#4ea3ea"),
-    "c1": ("#d1560a", "#ff8b4a"),
-    "c2": ("#00805f", "#2cc396"),
-    "c3": ("#b8458c", "#ea90c4"),
-    "c4": ("#3a9bd1", "#a5dcf8"),
-    "c5": ("#7a5c00", "#e8c860"),
-    "c6": ("#3d1f8f", "#c4b8ff"),
-    "c7": ("#6d757d", "#858e98"),
-}
+} | {f"c{index}": pair for index, pair in enumerate(zip(ROBOTS, DARK_ROBOTS, strict=True))}
 INK, MUTED, GRID, PAPER, BAD, WARN = (COLOURS[name][0] for name in ("ink", "muted", "grid", "paper", "bad", "warn"))
 NUM_ROBOT_COLOURS = 8
 _DASHES = ("-", (0, (5, 1.5)), (0, (1.5, 1.5)), (0, (6, 1.5, 1.5, 1.5)))

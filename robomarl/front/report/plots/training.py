@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+TIME_GAP = 0.08
+"""Least distance of two wall times, over the length of the axis."""
 TRAIN, CHECK = COLOURS["c0"][0], COLOURS["c1"][0]
 """Training and evaluation, in every figure."""
 
@@ -100,14 +102,23 @@ def _end(line: Line, y: np.ndarray) -> float:
 
 
 def _add_time_axis(axes: "Axes", metrics: Metrics) -> None:
-    """Wall time along the top, above the numbers of steps: compilation makes even minutes crowd at the start."""
+    """Draw the wall time along the top at round times, as far apart as their numbers need: compilation makes even
+    minutes crowd at the start.
+    """
+    from matplotlib.ticker import MaxNLocator
+
     steps, seconds = series(metrics, "steps", "seconds")
     if len(steps) < 2 or (np.diff(steps) <= 0).any() or (np.diff(seconds) <= 0).any():
         return  # a clock that was set back
-    places = [tick for tick in axes.get_xticks() if steps[0] <= tick <= steps[-1]]
     unit, per_unit = ("min", 60) if seconds[-1] >= 120 else ("s", 1)
+    times = np.asarray(MaxNLocator(6, steps=[1, 2, 5, 10]).tick_values(0, seconds[-1] / per_unit))
+    times = times[(times * per_unit >= seconds[0]) & (times * per_unit <= seconds[-1])]
+    places, shown = np.interp(times * per_unit, seconds, steps), []
+    for index in reversed(range(len(times))):
+        if not shown or places[shown[-1]] - places[index] > TIME_GAP * axes.get_xlim()[1]:
+            shown.append(index)
     top = axes.secondary_xaxis("top")
-    top.set_xticks(places, [f"{np.interp(place, steps, seconds) / per_unit:.3g}" for place in places])
+    top.set_xticks(places[shown], [f"{times[index]:g}" for index in shown])
     top.tick_params(colors=MUTED, labelsize=11, length=3, pad=3)
     top.spines["top"].set_color(GRID)
     top.patch.set_visible(False)
@@ -119,15 +130,14 @@ def small_multiple(metrics: Metrics, column: str, target: float | None = None) -
     x, y = series(metrics, "steps", column)
     if not len(x):
         return None
-    figure, axes = new_chart(196, 118, margins=(56, 10, 8, 20))
+    figure, axes = new_chart(196, 118, margins=(56, 16, 8, 20))
     axes.plot(thin(x), thin(y), color=TRAIN, alpha=0.28, linewidth=1)
     axes.plot(thin(x), thin(smooth(y)), color=TRAIN, linewidth=1.6)
     if target is not None:
         axes.axhline(target, color=MUTED, linewidth=1, linestyle=(0, (4, 3)))
     axes.set_xlim(0, float(x[-1]) or 1)
-    axes.set_xticks([0, float(x[-1]) or 1], ["0", si(x[-1])])
-    axes.get_xticklabels()[0].set_horizontalalignment("left")
-    axes.get_xticklabels()[1].set_horizontalalignment("right")
+    axes.locator_params(axis="x", nbins=3)
+    axes.xaxis.set_major_formatter(lambda value, _: si(value))
     axes.locator_params(axis="y", nbins=3)
     axes.yaxis.set_major_formatter(lambda value, _: si(value))
     axes.tick_params(labelsize=10)
