@@ -4,13 +4,13 @@ import math
 from html import escape
 
 from robomarl.front.operate.words import badge, number, seconds
-from robomarl.ros.desk.member import Member
+from robomarl.ros.desk.member import TeamMember
 
 OLD_S = 0.5
 """Age [s] from which an input is emphasized."""
 
 
-def card_html(member: Member) -> str:
+def card_html(member: TeamMember) -> str:
     """Return the state of a member with its cause and its figures."""
     cause = f'<p class="cause">{escape(member.cause)}</p>' if member.cause else ""
     rows = "".join(f"<div><dt>{name}</dt><dd{style}>{text}</dd></div>" for name, text, style in figures(member))
@@ -18,7 +18,7 @@ def card_html(member: Member) -> str:
     return f"{badge(member.level, member.word)}{cause}<dl>{rows}</dl>{note}"
 
 
-def figures(member: Member) -> list[tuple[str, str, str]]:
+def figures(member: TeamMember) -> list[tuple[str, str, str]]:
     """Return (name, value, attribute of emphasis) of every figure that the kind of member has."""
     received = ("report", seconds(member.age_s), "")
     if member.kind != "robot":
@@ -37,7 +37,7 @@ def figures(member: Member) -> list[tuple[str, str, str]]:
     ]
 
 
-def link(member: Member) -> str:
+def link(member: TeamMember) -> str:
     """Return the age of the link to the vehicle, and the fraction of the teammates' messages that is lost."""
     lost = f"{100 * member.lost:.0f}&nbsp;% lost" if math.isfinite(member.lost) else ""
     age = seconds(member.link_age_s) if not math.isnan(member.link_age_s) else ""

@@ -13,7 +13,7 @@ from robomarl.front.operate.operators import Operators
 from robomarl.front.operate.order_panel import OrderPanel
 from robomarl.front.operate.visit import Visit
 from robomarl.front.operate.words import mark_of
-from robomarl.ros.desk.member import Member
+from robomarl.ros.desk.member import TeamMember
 
 UPDATE_S = 0.1
 STOP_TEXT = "E-STOP<small>Shift + Space</small>"
@@ -86,13 +86,13 @@ class OperatorPage:
                 for index, member in enumerate(station.snapshot.report.members):
                     self._cards[member.name] = self._card(index, member)
 
-    def _card(self, index: int, member: Member) -> tuple[ui.element, ui.element, ui.html]:
+    def _card(self, index: int, member: TeamMember) -> tuple[ui.element, ui.element, ui.html]:
         with ui.element("article").classes("card") as card:
             name = self._name(index, member)
             body = ui.html("", sanitize=False)
         return card, name, body
 
-    def _name(self, index: int, member: Member) -> ui.element:
+    def _name(self, index: int, member: TeamMember) -> ui.element:
         """Draw the name of a member; that of a robot selects it."""
         robot = member.kind == "robot"
         with ui.element("button" if robot else "div").classes("name") as name:
@@ -103,7 +103,7 @@ class OperatorPage:
             ui.html(escape(member.name), sanitize=False, tag="span")
         return name
 
-    def _update_card(self, member: Member) -> None:
+    def _update_card(self, member: TeamMember) -> None:
         card, name, body = self._cards[member.name]
         body.set_content(card_html(member))
         selected = self._visit.target == member.name
@@ -127,7 +127,7 @@ class OperatorPage:
         self.update()
 
 
-def summary(members: tuple[Member, ...]) -> str:
+def summary(members: tuple[TeamMember, ...]) -> str:
     """Return how many robots are in which state."""
     words = [member.word for member in members if member.kind == "robot"]
     return ", ".join(f"<b>{words.count(word)}</b> {escape(word)}" for word in dict.fromkeys(words))

@@ -6,21 +6,22 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from robomarl.core.hardware.fleet import Fleet
-from robomarl.field.scene.running import RunningStage
 from robomarl.front.view.subject import looking_like, scene_of
 from robomarl.lab.scene.scene import Scene, SceneMoment
-from robomarl.ros.desk.desk_node import desk_node
 from robomarl.ros.desk.event_log import FieldEvent, LogRow
-from robomarl.ros.desk.field_desk import FieldDesk
 from robomarl.ros.desk.member import TeamReport
-from robomarl.ros.preflight.run import CheckOptions, preflight
 from robomarl.ros.preflight.seen import CheckRow
 from robomarl.ros.robot.health import OK, WARN
 from robomarl.ros.robot.state_machine import Order
+
+if TYPE_CHECKING:
+    from robomarl.field.scene.running import RunningStage
+    from robomarl.ros.desk.field_desk import FieldDesk
 
 REPORT_S = 0.1
 """Time [s] between two snapshots."""
@@ -56,7 +57,7 @@ class PreflightResult:
 class Station:
     """The thread between a desk and the pages."""
 
-    def __init__(self, fleet: Fleet, base: str, desk: FieldDesk, stage: RunningStage) -> None:
+    def __init__(self, fleet: Fleet, base: str, desk: "FieldDesk", stage: "RunningStage") -> None:
         """Take the first snapshot; nothing runs before `run`."""
         self.fleet, self._base = fleet, base
         self._desk, self._stage = desk, stage
@@ -120,6 +121,8 @@ class Station:
 
     def check(self, operator: str) -> PreflightResult:
         """Run the preflight, which takes some seconds; nothing moves."""
+        from robomarl.ros.preflight.run import CheckOptions, preflight
+
         rows = tuple(preflight(self.fleet, CheckOptions(namespace=self._base)))
         self.checked = PreflightResult(rows, operator, time.time())
         failed = self.checked.failed
@@ -135,6 +138,10 @@ def running_station(fleet: Fleet, base: str) -> Iterator[Station]:
     Raises:
         UserError: ROS refuses to start.
     """
+    from robomarl.field.scene.running import RunningStage
+    from robomarl.ros.desk.desk_node import desk_node
+    from robomarl.ros.desk.field_desk import FieldDesk
+
     team = tuple(robot.name for robot in sorted(fleet.robots, key=lambda robot: robot.index))
     scene, task = scene_of(fleet.scenario, len(team))
     with desk_node(base) as node:

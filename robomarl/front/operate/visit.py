@@ -7,7 +7,7 @@ import numpy as np
 from robomarl.front.operate.operators import FieldOperator
 from robomarl.front.operate.station import Station
 from robomarl.lab.scene.scene import Scene
-from robomarl.ros.desk.field_desk import ALL
+from robomarl.ros.desk.fleet_watch import ALL
 
 DEFAULT_M = 1.0
 """Height of a goal [m] of a robot that has no goal yet, and stands on the ground."""

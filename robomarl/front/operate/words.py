@@ -9,7 +9,7 @@ from robomarl.ros.robot.health import ERROR, OK, WARN
 from robomarl.ros.robot.state_machine import Order
 
 
-class Mark(NamedTuple):
+class LevelMark(NamedTuple):
     """How a level is shown: colour is never the only sign."""
 
     symbol: str
@@ -17,8 +17,12 @@ class Mark(NamedTuple):
     style: str
 
 
-MARKS = {OK: Mark("✓", "good", "ok"), WARN: Mark("▲", "warning", "warn"), ERROR: Mark("✖", "error", "bad")}
-WORST = Mark("✖", "error", "bad")
+MARKS = {
+    OK: LevelMark("✓", "good", "ok"),
+    WARN: LevelMark("▲", "warning", "warn"),
+    ERROR: LevelMark("✖", "error", "bad"),
+}
+WORST = LevelMark("✖", "error", "bad")
 
 
 class OrderWords(NamedTuple):
@@ -39,7 +43,7 @@ ORDERS = {
 """Orders of the page. A hold is given at once: it only slows robots down, and must not wait for a second click."""
 
 
-def mark_of(level: int) -> Mark:
+def mark_of(level: int) -> LevelMark:
     """Return the mark of a level of diagnostics."""
     return MARKS.get(level, WORST)
 

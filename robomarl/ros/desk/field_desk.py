@@ -13,14 +13,12 @@ from std_srvs.srv import Trigger
 
 from robomarl.ros import status_messages, topics
 from robomarl.ros.desk.event_log import EventLog, FieldEvent
-from robomarl.ros.desk.fleet_watch import ORDERED, PRESSED, FleetWatch
+from robomarl.ros.desk.fleet_watch import ALL, ORDERED, PRESSED, FleetWatch
 from robomarl.ros.desk.member import TeamReport
 from robomarl.ros.intake.mailbox import Mailbox
 from robomarl.ros.robot.health import ERROR, OK, WARN
 from robomarl.ros.robot.state_machine import Order, State
 
-ALL = "all"
-"""Target of an order to the whole team."""
 POLL_S = 0.01
 ANSWER_S = 15.0
 """Time [s] after which an order counts as not answered; an activation of all takes up to 10 s."""

@@ -4,7 +4,7 @@ import math
 from collections import Counter
 
 from robomarl.ros.desk.event_log import EventLog, FieldEvent
-from robomarl.ros.desk.member import Member, TeamReport
+from robomarl.ros.desk.member import TeamMember, TeamReport
 from robomarl.ros.desk.robot_watch import RobotWatch, problem_text, same_problem
 from robomarl.ros.recording.watch import QUIET_S, Told
 from robomarl.ros.robot.health import ERROR, OK, WARN, DiagnosticEntry
@@ -12,6 +12,8 @@ from robomarl.ros.robot.state_machine import MOVING, Order, State
 from robomarl.ros.robot.team_agreement import Announcement
 
 MONITOR, RECORDER = "monitor", "recorder"
+ALL = "all"
+"""Target of an order to the whole team."""
 HEARTBEAT_S = 1.0
 """Time [s] without a heartbeat after which the monitor is silent; it comes ten times a second."""
 PRESSED = "E-stop"
@@ -121,11 +123,11 @@ class FleetWatch:
         members = (*robots, self._monitor(steady_s, heartbeat), self._recorder(steady_s))
         return TeamReport(members, self._pressed and heartbeat or stopped, heartbeat, at_s)
 
-    def _monitor(self, steady_s: float, heartbeat: bool) -> Member:
+    def _monitor(self, steady_s: float, heartbeat: bool) -> TeamMember:
         age_s = steady_s - self._beat_s
         if not heartbeat:
             cause = "no E-stop heartbeat: flying robots land; start the monitor, on one machine"
-            return Member(MONITOR, MONITOR, "silent", ERROR, cause, age_s)
+            return TeamMember(MONITOR, MONITOR, "silent", ERROR, cause, age_s)
         others = {RECORDER, *self.robots}  # they have a place of their own
         entries = [
             e for e in self._entries.values() if "monitor" in e.name and e.name.rpartition(": ")[2] not in others
@@ -133,18 +135,20 @@ class FleetWatch:
         bad = [entry for entry in entries if entry.level > OK]
         cause = "; ".join(entry.message for entry in sorted(bad, key=lambda entry: -entry.level))
         word = "E-stop" if self._pressed else "watching"
-        return Member(MONITOR, MONITOR, word, ERROR if self._pressed else min(len(bad), WARN), cause, age_s)
+        return TeamMember(MONITOR, MONITOR, word, ERROR if self._pressed else min(len(bad), WARN), cause, age_s)
 
-    def _recorder(self, steady_s: float) -> Member:
+    def _recorder(self, steady_s: float) -> TeamMember:
         age_s = steady_s - self._told_s
         if age_s > QUIET_S:
             never = math.isinf(age_s)
             cause = "nothing is recorded; start recorder_node" + ("" if never else ", or see its disk and its log")
-            return Member(RECORDER, RECORDER, "absent" if never else "silent", WARN if never else ERROR, cause, age_s)
+            return TeamMember(
+                RECORDER, RECORDER, "absent" if never else "silent", WARN if never else ERROR, cause, age_s
+            )
         level = self._told.level
         entry = next((e for name, e in self._entries.items() if name.endswith("/recorder")), None)
         note = ""
         if entry is not None and "free_mb" in entry.values:
             note = f"{entry.values['file_mb']} MB written, {entry.values['free_mb']} MB free"
         word = "recording" if level < ERROR else "stopped"
-        return Member(RECORDER, RECORDER, word, level, self._told.text if level else "", age_s, note=note)
+        return TeamMember(RECORDER, RECORDER, word, level, self._told.text if level else "", age_s, note=note)

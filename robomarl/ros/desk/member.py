@@ -1,4 +1,4 @@
-"""`Member`: a robot, the monitor or the recorder of a team, as the operator sees it. No ROS here."""
+"""`TeamMember`: a robot, the monitor or the recorder of a team, as the operator sees it. No ROS here."""
 
 import math
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ Kind = Literal["robot", "monitor", "recorder"]
 
 
 @dataclass(frozen=True)
-class Member:
+class TeamMember:
     """One of a team that has to work for a flight. NaN: it is not reported."""
 
     name: str
@@ -49,7 +49,7 @@ class Member:
 class TeamReport:
     """The whole team at one time."""
 
-    members: tuple[Member, ...]
+    members: tuple[TeamMember, ...]
     """Robots in their order, then monitor and recorder."""
     pressed: bool
     """True if the E-stop is pressed, or a robot is in ESTOP."""
@@ -59,6 +59,6 @@ class TeamReport:
     """Time since the epoch [s]."""
 
     @property
-    def robots(self) -> tuple[Member, ...]:
+    def robots(self) -> tuple[TeamMember, ...]:
         """The robots."""
         return tuple(member for member in self.members if member.kind == "robot")

@@ -1,10 +1,10 @@
-"""`RobotWatch`: one robot, from its announcements, ticks and diagnostics, as a `Member`. No ROS here."""
+"""`RobotWatch`: one robot, from its announcements, ticks and diagnostics, as a `TeamMember`. No ROS here."""
 
 import math
 import re
 from collections.abc import Iterable, Mapping
 
-from robomarl.ros.desk.member import Member
+from robomarl.ros.desk.member import TeamMember
 from robomarl.ros.robot.health import ERROR, OK, WARN, DiagnosticEntry
 from robomarl.ros.robot.inbox import OWN
 from robomarl.ros.robot.state_machine import State
@@ -57,13 +57,13 @@ class RobotWatch:
         fresh = [entry for entry, at_s in self._entries.values() if steady_s - at_s < LATE_S and entry.level > OK]
         return sorted(fresh, key=lambda entry: -entry.level)
 
-    def member(self, steady_s: float, bundle: str) -> Member:
+    def member(self, steady_s: float, bundle: str) -> TeamMember:
         """Return the robot now; `bundle` is the id of the team's bundle."""
         said = self.said
         silent = self.is_silent(steady_s)
         word = "silent" if silent else said.state.name if said else ""
         problems = list(self.problems(steady_s))
-        return Member(
+        return TeamMember(
             self.name,
             "robot",
             word,

@@ -21,7 +21,7 @@ from robomarl.front.operate.visit import beyond
 from robomarl.front.operate.words import MARKS
 from robomarl.lab.scene.scene import Primitive, RobotShape, Scene, SceneMoment
 from robomarl.ros.desk.event_log import EventLog, FieldEvent
-from robomarl.ros.desk.member import Member
+from robomarl.ros.desk.member import TeamMember
 from robomarl.ros.preflight.seen import CheckRow
 from robomarl.ros.robot.health import ERROR, OK
 
@@ -56,7 +56,7 @@ def test_goals_outside_the_arena_name_axis_and_limits():
 
 
 def test_card_shows_cause_and_figures_and_emphasizes_what_is_wrong():
-    shown = card_html(Member("left", "robot", "LAND", ERROR, "lost <right>", 0.2, margin_m=-0.05, battery_v=3.1234))
+    shown = card_html(TeamMember("left", "robot", "LAND", ERROR, "lost <right>", 0.2, margin_m=-0.05, battery_v=3.1234))
     assert "✖" in shown and "LAND" in shown and "lost &lt;right&gt;" in shown
     assert '<dd class="strong">-0.05&nbsp;m</dd>' in shown and "3.12&nbsp;V" in shown
 
