@@ -68,10 +68,11 @@ def make_graph() -> Any:
     import onnxruntime
 
     from robomarl.core.bundle.filtered import leaves
-    from robomarl.lab.export.filtered import Shapes, filtered_graph
+    from robomarl.lab.export.filtered import Shapes, filtered_function
+    from robomarl.lab.export.graph import to_onnx
 
     params, memory = faults.make_filter("numpy").params, faults.make_filter("numpy").init
-    graph = filtered_graph(lambda carry, obs: (carry, obs), Shapes(4, faults.MATES), params)
+    graph = to_onnx(*filtered_function(lambda carry, obs: (carry, obs), Shapes(4, faults.MATES), params))
     session = onnxruntime.InferenceSession(graph)
     kinds = {"tensor(float)": np.float32, "tensor(bool)": bool, "tensor(int32)": np.int32}
 

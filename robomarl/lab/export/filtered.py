@@ -10,13 +10,11 @@ import numpy as np
 
 from robomarl.core.bundle.filtered import leaves
 from robomarl.core.domain.onboard import as_it_is
-from robomarl.core.domain.registry import command_of
-from robomarl.core.filter.filter import SafetyParams, initial_carry
-from robomarl.core.filter.memory import LARGE, FilterCarry
-from robomarl.core.spec import ActionSpec
+from robomarl.core.filter.filter import SafetyParams
+from robomarl.core.filter.memory import LARGE
 from robomarl.core.types import Array
-from robomarl.core.view import LocalView, blank_view
-from robomarl.lab.export.graph import needed, to_onnx
+from robomarl.core.view import blank_view
+from robomarl.lab.export.graph import ArrayFunction, needed
 from robomarl.lab.jax_filter.static import make_static_filter
 from robomarl.lab.trees import Tree
 
@@ -35,13 +33,10 @@ class Shapes(NamedTuple):
     """Shapes of the policy's memory by name, without the batch axis."""
 
 
-def has_graph(params: SafetyParams, action: ActionSpec) -> bool:
-    """Return True if the bundle has such a graph: no strangers to sense, and a kind of command that supports it."""
-    return params.strangers is None and command_of(action).around is not None
-
-
-def filtered_graph(policy_fn: PolicyFn, shapes: Shapes, params: SafetyParams, around: Callable = as_it_is) -> bytes:
-    """Return the graph of policy and filter; `robomarl.core.bundle.filtered` documents its inputs and
+def filtered_function(
+    policy_fn: PolicyFn, shapes: Shapes, params: SafetyParams, around: Callable = as_it_is
+) -> ArrayFunction:
+    """Return policy and filter as a function of arrays; `robomarl.core.bundle.filtered` documents its inputs and
     outputs.
 
     Args:
@@ -50,38 +45,31 @@ def filtered_graph(policy_fn: PolicyFn, shapes: Shapes, params: SafetyParams, ar
         params: parameters of the filter.
         around: how actions go through the filter; see `robomarl.core.domain.onboard.Command.around`.
     """
-    view, memory = blank_view(shapes.num_mates, batch=(1,)), initial_carry(params, (1,), np, "float32")
+    safety, view = make_static_filter(params, around=around), blank_view(shapes.num_mates, batch=(1,))
+    memory, seen = safety.init((1,)), dict(leaves(view, ""))
     obs = {"obs": np.zeros((1, shapes.num_obs), np.float32)}
     state = {f"carry.{name}": np.zeros((1, *shape), np.float32) for name, shape in shapes.carries.items()}
     state |= dict(leaves(memory, "safety"))
-    seen = dict(leaves(view, ""))
-    step = _step(policy_fn, make_static_filter(params, around=around), tuple(shapes.carries), (view, memory))
-    arrays = obs | {name: seen[name] for name in _read(step, seen, obs | state)} | state
-
-    def function(*values: jax.Array) -> tuple[jax.Array, ...]:
-        return step({**seen, **dict(zip(arrays, values, strict=True))})
-
-    outputs = ["command", "ok", "reason", "action", *(f"next.{name.removeprefix('carry.')}" for name in state)]
-    sizes = {name: array.shape[1:] for name, array in arrays.items()}
-    return to_onnx(function, sizes, outputs, {name: str(array.dtype) for name, array in arrays.items()})
-
-
-def _step(policy_fn: PolicyFn, safety: Callable, names: tuple[str, ...], trees: tuple[LocalView, FilterCarry]) -> Step:
-    """One decision as a function of named arrays [B, ...]; `names` are those of the policy's memory, and `trees` give
-    view and the filter's memory their form."""
 
     def step(given: dict[str, Array]) -> tuple[jax.Array, ...]:
-        carry = tuple(given[f"carry.{name}"] for name in names)
+        carry = tuple(given[f"carry.{name}"] for name in shapes.carries)
         after, action = policy_fn(carry, given["obs"])
         # As `Policy` does: what squashes would turn infinity into a plausible command.
         fine = jnp.stack([_finite(x) for x in (given["obs"], *carry)]).all(0)
         nominal = jnp.where(fine[:, None], action, jnp.nan)
-        view, memory = _fill(trees[0], "", given), _fill(trees[1], "safety", given)
-        kept, result = safety(memory, view, nominal)
+        kept, result = safety(_fill(memory, "safety", given), _fill(view, "", given), nominal)
         ok = result.solved & _finite(result.command)
         return (result.command, ok, result.reason, nominal, *after, *(leaf for _, leaf in leaves(kept, "")))
 
-    return step
+    arrays = obs | {name: seen[name] for name in _read(step, seen, obs | state)} | state
+    outputs = ["command", "ok", "reason", "action", *(f"next.{name.removeprefix('carry.')}" for name in state)]
+    sizes = {name: array.shape[1:] for name, array in arrays.items()}
+    return ArrayFunction(
+        lambda *values: step({**seen, **dict(zip(arrays, values, strict=True))}),
+        sizes,
+        outputs,
+        {name: str(array.dtype) for name, array in arrays.items()},
+    )
 
 
 def _finite(array: jax.Array) -> jax.Array:

@@ -7,6 +7,7 @@ ten seconds before the first one.)
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import jax
 import numpy as np
@@ -23,6 +24,17 @@ OPSET, IR_VERSION = 17, 8
 """Old enough for the onnxruntime of any robot that is still supported."""
 SAME = ("stop_gradient", "copy", "copy_p", "optimization_barrier")
 CALLS = ("jit", "pjit", "custom_jvp_call", "custom_vjp_call", "closed_call", "remat", "checkpoint")
+
+
+class ArrayFunction(NamedTuple):
+    """Pure function of named arrays, batch first; the arguments of `to_onnx`."""
+
+    function: Callable[..., Sequence[jax.Array]]
+    inputs: dict[str, tuple]
+    """Shapes without the batch."""
+    outputs: list[str]
+    dtypes: dict[str, str] | None = None
+    """Types of the inputs that are not float32."""
 
 
 def to_onnx(

@@ -16,6 +16,7 @@ from robomarl.core.bundle.bundle import Bundle, load_bundle
 from robomarl.core.config import UserError, to_dict
 from robomarl.core.spec import ObservationField, ObservationSpec
 from robomarl.lab.export import check_target, export_bundle
+from robomarl.lab.export.facts import facts_of
 from robomarl.lab.export.record import record
 from robomarl.lab.foreign.checkpoint.guard import library_errors
 from robomarl.lab.foreign.checkpoint.kinds import KINDS, kind_of
@@ -69,7 +70,7 @@ def import_bundle(
         init_carry=tuple(np.zeros(shape, np.float32) for shape in foreign.memory),
         observation_stats=SeenStats(*(np.zeros(spec.size),) * 4),
     )
-    recorded = record(run)
+    recorded = record(facts_of(run))
     found: list[float] = []
     bundle = export_bundle(
         replace(run, observation_stats=stats_of(recorded)),

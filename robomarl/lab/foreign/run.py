@@ -38,7 +38,7 @@ class SeenStats:
 
 @dataclass(frozen=True)
 class ImportedRun:
-    """See `robomarl.lab.export.record.Trained`."""
+    """See `robomarl.lab.export.facts.Trained`."""
 
     name: str
     scenario: Scenario

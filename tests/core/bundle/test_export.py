@@ -13,8 +13,9 @@ from robomarl.fleet.checks.isolated_check import verify_bundle
 from robomarl.front.cli import main
 from robomarl.front.cli.export import Args, flown, flown_command
 from robomarl.lab import export
-from robomarl.lab.export import export_bundle
+from robomarl.lab.export import export_bundle, files
 from robomarl.lab.export.figures import add_figures
+from robomarl.lab.export.graph import to_onnx
 from robomarl.lab.export.record import Recorded
 from tests.core.bundle.conftest import TinyRun
 from tests.core.bundle.sealing import copy, reseal
@@ -24,19 +25,17 @@ from tests.core.bundle.sealing import copy, reseal
 def recorded(sealed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Export takes its sequences from the bundle that is there: compiling the environment takes long."""
     known = read_golden(load_bundle(sealed))
-    monkeypatch.setattr(export, "record", lambda run: Recorded(known.views, known.obs, known.action))
+    monkeypatch.setattr(export, "record", lambda facts: Recorded(known.views, known.obs, known.action))
 
 
 @pytest.mark.usefixtures("recorded")
 def test_export_writes_nothing_when_the_graph_differs(tiny_run: TinyRun, tmp_path: Path, monkeypatch):
-    honest = export.policy_graph
-
-    def wrong(run, num_obs):
-        model = onnx.load_from_string(honest(run, num_obs))
+    def wrong(*function):
+        model = onnx.load_from_string(to_onnx(*function))
         next(n for n in model.graph.node if n.op_type == "Tanh").op_type = "Erf"
         return model.SerializeToString()
 
-    monkeypatch.setattr(export, "policy_graph", wrong)
+    monkeypatch.setattr(files, "to_onnx", wrong)
     with pytest.raises(UserError, match=r"ONNX and JAX differ: action \S+ is off by .*nothing was written"):
         export_bundle(tiny_run, tmp_path / "out")
     assert not list(tmp_path.iterdir())

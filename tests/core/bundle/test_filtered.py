@@ -14,7 +14,8 @@ from robomarl.core.bundle.runtime import read_golden
 from robomarl.core.config import UserError
 from robomarl.core.filter.filter import Reason, SafetyFilter
 from robomarl.fleet.checks.isolated_check import verify_bundle
-from robomarl.lab.export.filtered import Shapes, filtered_graph
+from robomarl.lab.export.filtered import Shapes, filtered_function
+from robomarl.lab.export.graph import to_onnx
 from tests.core.bundle.sealing import copy, reseal
 from tests.core.filter.views import PARAMS, random_carry, random_views, replace_leaf
 
@@ -71,7 +72,7 @@ def random() -> np.random.Generator:
 @pytest.fixture(scope="module")
 def filter_alone() -> onnxruntime.InferenceSession:
     """The graph of a policy that does what the observation says."""
-    graph = filtered_graph(lambda carry, obs: (carry, obs), Shapes(4, MATES), PARAMS)
+    graph = to_onnx(*filtered_function(lambda carry, obs: (carry, obs), Shapes(4, MATES), PARAMS))
     return onnxruntime.InferenceSession(graph)
 
 

@@ -17,7 +17,9 @@ from robomarl.core.bundle.runtime import load_policy, read_golden
 from robomarl.core.config import UserError
 from robomarl.fleet.checks.verify import verify_here
 from robomarl.front.cli import main
-from robomarl.lab import export, foreign
+from robomarl.lab import foreign
+from robomarl.lab.export import files
+from robomarl.lab.export.facts import Facts
 from robomarl.lab.export.record import Recorded
 from robomarl.lab.foreign.contract_file import ContractFile, Normalizer, PolicyInput, PolicyOutput, read_contract_file
 from robomarl.lab.foreign.layouts import read_layout
@@ -56,7 +58,8 @@ def flown(monkeypatch: pytest.MonkeyPatch) -> None:
         action=whole.action[:, :STEPS],
     )
 
-    def recorded(run: Any) -> Recorded:
+    def recorded(facts: Facts) -> Recorded:
+        run: Any = facts.run
         carry = tuple(
             np.zeros((*known.obs.shape[:1], *known.obs.shape[2:3], *c.shape), np.float32) for c in run.init_carry
         )
@@ -67,7 +70,7 @@ def flown(monkeypatch: pytest.MonkeyPatch) -> None:
         return Recorded(known.views, known.obs, np.stack(actions, 1))
 
     monkeypatch.setattr(foreign, "record", recorded)
-    monkeypatch.setattr(export, "has_graph", lambda *_: False)  # the filter's graph has tests of its own
+    monkeypatch.setattr(files, "has_graph", lambda *_: False)  # the filter's graph has tests of its own
 
 
 @pytest.mark.usefixtures("flown")

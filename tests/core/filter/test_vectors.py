@@ -11,7 +11,8 @@ from benchmarks.filter import daqp_projection
 from robomarl.core.filter import kernel
 from robomarl.core.filter.filter import Reason, SafetyFilter
 from robomarl.core.filter.qp import projection
-from robomarl.lab.export.filtered import Shapes, filtered_graph
+from robomarl.lab.export.filtered import Shapes, filtered_function
+from robomarl.lab.export.graph import to_onnx
 from robomarl.lab.jax_filter import filter as jax_filter
 from robomarl.lab.jax_filter import static as jax_static
 from robomarl.lab.jax_filter.filter import make_jax_filter
@@ -87,7 +88,8 @@ def test_double_precision_decides_as_the_file_says(how: str, backend: str):
 def test_single_precision_decides_as_the_file_says(backend: str):
     carry, views, nominal = inputs()
     if backend == "onnx":
-        session = onnxruntime.InferenceSession(filtered_graph(lambda c, obs: (c, obs), Shapes(4, MATES), PARAMS))
+        graph = to_onnx(*filtered_function(lambda c, obs: (c, obs), Shapes(4, MATES), PARAMS))
+        session = onnxruntime.InferenceSession(graph)
         found = run(session, carry, views, nominal)
         command, reason = found["command"], found["reason"]
     else:

@@ -60,7 +60,7 @@ def picker(whole: ObservationSpec, part: ObservationSpec) -> Callable[[jax.Array
 
 @dataclass(frozen=True)
 class LawRun:
-    """Run with a law as its policy; has the fields that `export` needs (`robomarl.lab.export.record.Trained`)."""
+    """Run with a law as its policy; has the fields that `export` needs (`robomarl.lab.export.facts.Trained`)."""
 
     folder: Path
     scenario: Scenario

@@ -12,8 +12,11 @@ import pytest
 from robomarl.core.bundle.provenance import sha256_of
 from robomarl.core.config import UserError
 from robomarl.core.view import blank_view
-from robomarl.lab.export import policy_graph
-from robomarl.lab.export.record import Recorded, contract_of, together
+from robomarl.lab.export.contract import contract_of
+from robomarl.lab.export.facts import facts_of
+from robomarl.lab.export.files import policy_function
+from robomarl.lab.export.graph import to_onnx
+from robomarl.lab.export.record import Recorded, together
 from robomarl.lab.sim.scenario import load_scenario
 from robomarl.lab.train.run import bundle_as_run
 from robomarl.lab.train.run.bundle_as_run import run_of
@@ -71,7 +74,8 @@ def test_the_graph_says_what_jax_says(two: Run, three: Run):
     both = with_experts(two, [three])
     obs = jnp.concatenate([seen(two, 4.5), seen(two, 6.05)])
     carry = np.full((len(obs), two.config.network.gru_size), 0.1, np.float32)
-    session = onnxruntime.InferenceSession(policy_graph(both, obs.shape[1]), providers=["CPUExecutionProvider"])
+    graph = to_onnx(*policy_function(facts_of(both), obs.shape[1]))
+    session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
     action, after = map(np.asarray, session.run(["action", "next.0"], {"obs": np.asarray(obs), "carry.0": carry}))
     with jax.default_matmul_precision("highest"):
         (hidden,), wanted = both.policy_fn((carry,), obs)
@@ -96,7 +100,7 @@ def test_everything_of_every_actor_is_kept(two: Run, three: Run):
         assert found.keys() == run.weights.keys()
         for name, value in run.weights.items():
             np.testing.assert_array_equal(found[name], value)
-    contract = contract_of(both, "both", (2, 3))
+    contract = contract_of(facts_of(both, (2, 3)), "both")
     (expert,) = contract.experts
     assert (contract.training.seed, expert.training.seed, expert.scenario.name) == (two.seed, 5, "soccer_3v3")
     assert expert.scenario.sha256 == sha256_of(expert.scenario.content)
