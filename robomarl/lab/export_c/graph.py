@@ -1,24 +1,11 @@
 """The ONNX graph of a bundle for one robot: its nodes, the shape of every tensor, and its constants."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import onnx
-from onnx import numpy_helper
 
-Attributes = dict[str, Any]
-"""Attributes of an operator by name: numbers, words and lists."""
-
-
-@dataclass(frozen=True)
-class Operation:
-    """One operator, its inputs and outputs by name."""
-
-    op: str
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    attributes: Attributes
+from robomarl.lab.onnx_graph import Operation, constants, operations
 
 
 @dataclass(frozen=True)
@@ -45,24 +32,18 @@ def one_robot(content: bytes) -> OneRobot:
     model = onnx.load_from_string(content)
     graph = model.graph
     inputs = {i.name: tuple(d.dim_value for d in i.type.tensor_type.shape.dim[1:]) for i in graph.input}
-    constants = {t.name: numpy_helper.to_array(t) for t in graph.initializer}
-    nodes = [_node(node) for node in graph.node]
+    known = constants(model)
     found = _computed(model, {name: np.zeros((1, *shape), np.float32) for name, shape in inputs.items()})
     kept = []
-    for node in nodes:
-        if node.op == "Shape" or all(not name or name in constants for name in node.inputs):
-            constants.update({name: found[name] for name in node.outputs if name in found})
+    for node in operations(model):
+        if node.op == "Shape" or all(not name or name in known for name in node.inputs):
+            known.update({name: found[name] for name in node.outputs if name in found})
         else:
             kept.append(node)
     outputs = {o.name: found[o.name].shape[1:] for o in graph.output}
     shapes = {name: array.shape for name, array in found.items()} | {n: (1, *s) for n, s in inputs.items()}
     types = {name: array.dtype for name, array in found.items()}
-    return OneRobot(inputs, outputs, tuple(kept), constants, shapes, types)
-
-
-def _node(node: onnx.NodeProto) -> Operation:
-    attributes = {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
-    return Operation(node.op_type, tuple(node.input), tuple(node.output), attributes)
+    return OneRobot(inputs, outputs, tuple(kept), known, shapes, types)
 
 
 def _computed(model: onnx.ModelProto, feed: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

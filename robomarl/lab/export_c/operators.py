@@ -5,8 +5,9 @@ from collections.abc import Callable
 import numpy as np
 
 from robomarl.core.config import UserError
-from robomarl.lab.export_c.graph import OneRobot, Operation
+from robomarl.lab.export_c.graph import OneRobot
 from robomarl.lab.export_c.program import Program, Value
+from robomarl.lab.onnx_graph import Operation
 
 EXPRESSIONS: dict[str, str] = {
     "Abs": "fabsf({0})",

@@ -5,7 +5,6 @@ from pathlib import Path
 import jax.numpy as jnp
 import numpy as np
 import onnx
-from onnx import numpy_helper
 
 from robomarl.core.bundle.onnx_check import DOMAINS, check_onnx
 from robomarl.core.config import UserError
@@ -13,12 +12,13 @@ from robomarl.core.types import Array
 from robomarl.lab.foreign.checkpoint.guard import library_errors
 from robomarl.lab.foreign.contract_file import ContractFile
 from robomarl.lab.foreign.graph.metadata import check_metadata
-from robomarl.lab.foreign.graph.ports import COUNTER, Ports, ancestors, find_ports
+from robomarl.lab.foreign.graph.ports import COUNTER, Ports, find_ports
 from robomarl.lab.foreign.graph.session import in_onnxruntime
 from robomarl.lab.foreign.graph.shapes import InputShapes, shapes_of
 from robomarl.lab.foreign.graph.single import in_single, is_single
-from robomarl.lab.foreign.onnx_operators import OPERATORS, Attributes
+from robomarl.lab.foreign.onnx_operators import OPERATORS
 from robomarl.lab.foreign.policy import ForeignPolicy, Memory
+from robomarl.lab.onnx_graph import Operation, ancestors, constants, operations
 
 
 def read_onnx(file: Path, contract: ContractFile | None = None) -> ForeignPolicy:
@@ -97,12 +97,8 @@ class _Graph:
 
     def __init__(self, model: onnx.ModelProto, ports: Ports, shapes: InputShapes, where: str) -> None:
         needed = ancestors(model, [ports.action, *ports.memory.values()])
-        self._weights = {t.name: numpy_helper.to_array(t) for t in model.graph.initializer if t.name in needed}
-        self._nodes = [
-            (n.op_type, list(n.input), list(n.output), {a.name: _attribute(a) for a in n.attribute})
-            for n in model.graph.node
-            if needed & {*n.output}
-        ]
+        self._weights = {name: array for name, array in constants(model).items() if name in needed}
+        self._operations = [operation for operation in operations(model) if needed & {*operation.outputs}]
         self._ports, self._shapes, self._where = ports, shapes, where
 
     def apply(self, memory: Memory, x: Array) -> tuple[Memory, Array]:
@@ -112,14 +108,14 @@ class _Graph:
         known |= {name: np.zeros(shapes.one[name], shapes.types[name]) for name in ports.zeros}
         for name, value in zip((ports.observation, *ports.memory), (x, *memory), strict=True):
             known[name] = jnp.reshape(value, shapes.one[name]).astype(_in_jax(shapes.types[name]))
-        for node in self._nodes:
-            self._run(node, known)
+        for operation in self._operations:
+            self._run(operation, known)
         return tuple(map(self._next, ports.memory.items(), memory, [known] * len(memory))), known[ports.action].reshape(
             -1
         )
 
-    def _run(self, node: tuple[str, list[str], list[str], Attributes], known: dict[str, Array]) -> None:
-        op, inputs, outputs, attributes = node
+    def _run(self, operation: Operation, known: dict[str, Array]) -> None:
+        op, inputs, outputs, attributes = operation
         try:
             found = OPERATORS[op](attributes, *(known[name] for name in inputs))
         except (TypeError, ValueError, KeyError, IndexError) as error:
@@ -143,8 +139,3 @@ class _Graph:
 def _in_jax(kind: np.dtype) -> np.dtype:
     """JAX computes in 32 bits."""
     return np.dtype({"f": np.float32, "i": np.int32, "u": np.uint32}.get(kind.kind, kind))
-
-
-def _attribute(attribute: onnx.AttributeProto) -> object:
-    value = onnx.helper.get_attribute_value(attribute)
-    return numpy_helper.to_array(value) if isinstance(value, onnx.TensorProto) else value

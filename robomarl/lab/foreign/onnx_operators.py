@@ -4,7 +4,6 @@ Known numbers, such as shapes, stay numpy arrays: results computed from them are
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -13,9 +12,8 @@ import onnx
 
 from robomarl.core.types import Array
 from robomarl.lab.foreign.layers import CellWeights, clamp, gelu, gru, layer_norm, lstm, softplus
+from robomarl.lab.onnx_graph import Attributes
 
-Attributes = dict[str, Any]
-"""Attributes of a node, by name: numbers, words, tensors and graphs."""
 Operator = Callable[..., Array]
 
 

@@ -6,13 +6,14 @@ decides, or the file is rejected.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import onnx
 
 from robomarl.core.config import UserError
 from robomarl.lab.foreign.contract_file import ContractFile
+from robomarl.lab.onnx_graph import ancestors
 
 COUNTER, ZERO = "+1", "0"
 """Words of the contract for a counter, and for an input that stays zero."""
@@ -70,18 +71,6 @@ def find_ports(model: onnx.ModelProto, contract: ContractFile, where: str) -> Po
     memory = {name: pairs[name] for name in inputs if name in pairs and name in needed and pairs[name] != ZERO}
     zeros = tuple(name for name in inputs if name != observation and name not in memory)
     return Ports(observation, action, memory, zeros)
-
-
-def ancestors(model: onnx.ModelProto, names: Iterable[str]) -> set[str]:
-    """Every value that these values are computed from, themselves included."""
-    made = {output: node for node in model.graph.node for output in node.output}
-    found, left = set(), [*names]
-    while left:
-        name = left.pop()
-        if name not in found:
-            found.add(name)
-            left += made[name].input if name in made else ()
-    return found
 
 
 def _needed(model: onnx.ModelProto, action: str, pairs: Mapping[str, str]) -> set[str]:

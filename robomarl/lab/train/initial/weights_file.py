@@ -10,7 +10,8 @@ from collections.abc import Mapping
 
 import numpy as np
 import onnx
-from onnx import numpy_helper
+
+from robomarl.lab.onnx_graph import constants
 
 LEAST_BYTES = 4096
 """Smaller arrays are worth no reference."""
@@ -25,7 +26,11 @@ def to_npz(weights: Mapping[str, np.ndarray], graph: bytes) -> bytes:
         weights: named arrays.
         graph: the bundle's `policy.onnx`.
     """
-    names = {_content(array): name for name, array in _initializers(graph).items() if array.nbytes >= LEAST_BYTES}
+    names = {
+        _content(array): name
+        for name, array in constants(onnx.load_from_string(graph)).items()
+        if array.nbytes >= LEAST_BYTES
+    }
     stream = io.BytesIO()
     arrays = {name: np.asarray(names.get(_content(array), array)) for name, array in weights.items()}
     np.savez_compressed(stream, allow_pickle=False, **arrays)
@@ -38,17 +43,13 @@ def from_npz(content: bytes, graph: bytes) -> dict[str, np.ndarray]:
         found = {name: data[name] for name in data.files}
     if not any(array.dtype.kind == "U" for array in found.values()):
         return found
-    there = _initializers(graph)
+    there = constants(onnx.load_from_string(graph))
     return {name: there[str(array)] if array.dtype.kind == "U" else array for name, array in found.items()}
 
 
 def without_critics(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """Return the arrays of the actors, for a bundle of several, which critics would make half as large again."""
     return {name: array for name, array in weights.items() if CRITIC not in name}
-
-
-def _initializers(graph: bytes) -> dict[str, np.ndarray]:
-    return {item.name: numpy_helper.to_array(item) for item in onnx.load_from_string(graph).graph.initializer}
 
 
 def _content(array: np.ndarray) -> tuple:
