@@ -13,7 +13,7 @@ SELDOM_S = 60.0
 """Longest time [s] between two lines."""
 LOOK_S = 0.2
 """Time [s] between two looks at the clock during a call that blocks."""
-Told = str | Callable[[], str]
+AwaitedThing = str | Callable[[], str]
 """What is waited for; a function says it anew for each line."""
 
 
@@ -28,7 +28,7 @@ def tell(line: str) -> None:
 class Waiting:
     """One wait. The loop that waits calls `look` at every turn."""
 
-    def __init__(self, what: Told, limit_s: float = math.inf, tell: Callable[[str], None] = tell) -> None:
+    def __init__(self, what: AwaitedThing, limit_s: float = math.inf, tell: Callable[[str], None] = tell) -> None:
         """Begin to wait.
 
         Args:
@@ -38,6 +38,11 @@ class Waiting:
         """
         self._what, self._limit_s, self._tell = what, limit_s, tell
         self._begun_s, self._next_s = time.monotonic(), FIRST_S
+
+    @property
+    def what(self) -> str:
+        """What is waited for, now."""
+        return self._what if isinstance(self._what, str) else self._what()
 
     @property
     def lasted_s(self) -> float:
@@ -54,14 +59,13 @@ class Waiting:
         if (lasted_s := self.lasted_s) < self._next_s:
             return
         self._next_s = lasted_s + min(lasted_s, SELDOM_S)
-        what = self._what if isinstance(self._what, str) else self._what()
-        if what:
+        if what := self.what:
             most = f" of at most {self._limit_s:.0f} s" if self._limit_s < math.inf else ""
             self._tell(f"Waiting for {what}: {lasted_s:.0f} s{most}.")
 
 
 @contextmanager
-def waits(what: Told, limit_s: float = math.inf) -> Iterator[Waiting]:
+def waits(what: AwaitedThing, limit_s: float = math.inf) -> Iterator[Waiting]:
     """Tell of a wait while the body of the `with` blocks; see `Waiting`."""
     waiting, done = Waiting(what, limit_s), threading.Event()
 

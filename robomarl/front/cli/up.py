@@ -140,7 +140,7 @@ def run(args: Args) -> Figures:
         return figures
     from robomarl.ros.operator.rehearsal import stay_up
 
-    return stay_up(fleet, plan_of(fleet, args), relay, args.duration)
+    return stay_up(fleet, plan_of(fleet, args), relay, args.duration, args.fleet)
 
 
 def recording(args: Args, fleet: str) -> str:

@@ -124,6 +124,7 @@ class TeamRights:
         calls = {f"{self.base}/{name}/{order}" for name in (*self.names, "all") for order in Order}
         calls |= {f"{self.base}/{name}/policy_node/change_state" for name in self.names}
         heard = self.each(self.names, topics.TICK) | self.each(("sim",), topics.SIM_STATUS, topics.SIM_GOALS)
+        heard |= {topics.DIAGNOSTICS.name}
         return Rights(frozenset(said), heard, calls=frozenset(calls))
 
     def _desk(self) -> Rights:

@@ -7,7 +7,6 @@ by the clock alone.
 
 import json
 import os
-import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
@@ -28,12 +27,14 @@ from robomarl.core.config import UserError
 from robomarl.core.domain.registry import onboard_of
 from robomarl.core.types import Figures
 from robomarl.core.view import Goal
+from robomarl.fleet.waiting import AwaitedThing, Waiting
 from robomarl.ros import convert, status_messages, topics
 from robomarl.ros.enclaves.rights import CONSOLE
 from robomarl.ros.intake.mailbox import Mailbox
 from robomarl.ros.io.messages import Message
 from robomarl.ros.io.node_base import now_s, publisher, secured
 from robomarl.ros.io.security import is_enforced
+from robomarl.ros.operator.readiness import Readiness
 from robomarl.ros.robot.state_machine import Order
 
 CONFIGURE, ACTIVATE = Transition.TRANSITION_CONFIGURE, Transition.TRANSITION_ACTIVATE
@@ -93,16 +94,17 @@ class Console:
         self.watch()
         self._executor.spin_once(timeout_sec=duration_s)
 
-    def wait(self, condition: Callable[[], bool], limit_s: float, what: str) -> None:
-        """Return as soon as the condition holds.
+    def wait(self, condition: Callable[[], bool], limit_s: float, what: AwaitedThing) -> None:
+        """Return as soon as the condition holds; a wait of over 3 s is told on the error stream.
 
         Raises:
             UserError: it did not within the limit.
         """
-        deadline = time.monotonic() + limit_s
+        waiting = Waiting(what, limit_s)
         while not condition():
-            if time.monotonic() > deadline:
-                raise UserError(f"Waited {limit_s:g} s for {what}, in vain; see the nodes' logs.")
+            if waiting.is_over:
+                raise UserError(f"Waited {limit_s:g} s for {waiting.what}, in vain; see the nodes' logs.")
+            waiting.look()
             self.poll()
 
     def wait_for_nodes(self, limit_s: float, each: Callable[[str], None] = lambda name: None) -> None:
@@ -120,13 +122,15 @@ class Console:
             ]
             return not missing and all(client.service_is_ready() for client in others)
 
-        self.wait(complete, limit_s, "the nodes to come up")
+        self.wait(complete, limit_s, lambda: f"the nodes to come up{_of(sorted(missing))}")
 
     def change(self, transition: int, robots: Iterable[str], limit_s: float = 20.0) -> dict[str, bool]:
         """Ask robots for a lifecycle transition, all at once; return, by robot, True if it succeeded."""
         request = ChangeState.Request(transition=Transition(id=transition))
         answers = {name: self._lifecycle[name].call_async(request) for name in robots}
-        self.wait(lambda: all(a.done() for a in answers.values()), limit_s, "the policy nodes to answer")
+        silent = lambda: _of(name for name, answer in answers.items() if not answer.done())  # noqa: E731
+        what = lambda: f"the policy nodes to answer{silent()}"  # noqa: E731
+        self.wait(lambda: all(a.done() for a in answers.values()), limit_s, what)
         results = {name: answer.result() for name, answer in answers.items()}
         return {name: result is not None and result.success for name, result in results.items()}
 
@@ -139,6 +143,10 @@ class Console:
         self.wait(lambda: all(a.done() for a in answers.values()), limit_s, f"the answers to {order}")
         results = {name: answer.result() for name, answer in answers.items()}
         return {name: "" if r.success else r.message or "refused" for name, r in results.items() if r is not None}
+
+    def readiness(self, tell: Callable[[str], None]) -> Readiness:
+        """Begin to watch what keeps the robots from READY; `tell` takes the lines."""
+        return Readiness(self._node, self.team, tell)
 
     def take_ticks(self, name: str) -> list[dict[str, float]]:
         """Ticks of a robot that have been told since the last call."""
@@ -226,7 +234,8 @@ class Console:
                     good[name] = good[name] + 1 if tick["ready"] else 0
             return all(count >= 2 for count in good.values())
 
-        self.wait(ready, limit_s, "READY (fresh odometry, goal, every team-mate, E-stop heartbeat) at all robots")
+        needs = "READY (fresh odometry, goal, every team-mate, E-stop heartbeat) at all robots"
+        self.wait(ready, limit_s, lambda: needs + _of(name for name, count in good.items() if count < 2))
 
 
 @contextmanager
@@ -271,6 +280,12 @@ def _environment(values: dict[str, str]) -> Iterator[None]:
         for name, value in before.items():
             os.environ.pop(name, None)
             os.environ.update({name: value} if value is not None else {})
+
+
+def _of(names: Iterable[str]) -> str:
+    """Return "; missing: NAME, NAME" for a wait that some robots keep; "" if there are none."""
+    missing = ", ".join(names)
+    return f"; missing: {missing}" if missing else ""
 
 
 def _stamped_goals(message: Message) -> tuple[float, list[Goal]]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from robomarl.core.hardware.fleet import Fleet
+from robomarl.fleet.waiting import Waiting
 from robomarl.ros.io.processes import Relay
 from robomarl.ros.operator.console import DEACTIVATE
 from robomarl.ros.operator.flight_outcome import FlightFigures, complete_log, figures_of, why_failed
@@ -103,7 +104,9 @@ class TeamFlight(Rehearsal):
         """Wait for the end of the flight; return the reason for a failure, "" if there is none."""
         begins_by = time.monotonic() + START_LIMIT_S
         ends_by = math.inf
+        waiting = Waiting(lambda: f"the flight of seed {self._seed} to end{self._at()}")
         while time.monotonic() < min(begins_by, ends_by):
+            waiting.look()
             self.console.poll()
             self.listen()
             status = self._status
@@ -122,6 +125,13 @@ class TeamFlight(Rehearsal):
             if status["flight_s"] >= limit_s:
                 break
         return "not all robots arrived in time"
+
+    def _at(self) -> str:
+        """Return the time of the flight and its limit; "" before it has begun."""
+        if self._status.get("seed") != self._seed or self._status["flight_s"] <= 0:
+            return ", which has not begun"
+        limit_s = min(self._status["time_limit_s"], self._duration_s)
+        return f", {self._status['flight_s']:.0f} s of at most {limit_s:.0f} s flown"
 
     def _gave_up(self) -> str:
         """A robot that was active and is not any more."""

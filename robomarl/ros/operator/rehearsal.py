@@ -17,6 +17,7 @@ from robomarl.ros.operator.fleet_plan import plan_fleet
 from robomarl.ros.operator.flight_outcome import Ticks
 from robomarl.ros.operator.node_spec import NodeSpec
 from robomarl.ros.operator.plan_options import PlanOptions, check_recording
+from robomarl.ros.operator.readiness import next_steps
 from robomarl.ros.robot.state_machine import MOVING
 
 START_LIMIT_S = 60.0
@@ -48,7 +49,9 @@ def rehearse(fleet: Fleet, plan: PlanOptions, run: Callable[["TeamNodes"], R], r
         return run(team)
 
 
-def stay_up(fleet: Fleet, plan: PlanOptions, relay: Relay, duration_s: float = 0.0) -> dict[str, float]:
+def stay_up(
+    fleet: Fleet, plan: PlanOptions, relay: Relay, duration_s: float = 0.0, called: str = ""
+) -> dict[str, float]:
     """Bring a fleet up and leave it to the operator until Ctrl-C; nodes that end by themselves are started
     again.
 
@@ -57,6 +60,7 @@ def stay_up(fleet: Fleet, plan: PlanOptions, relay: Relay, duration_s: float = 0
         plan: nodes to start.
         relay: gets every line that a node prints.
         duration_s: time [s] after which it ends; 0 for never.
+        called: name or file of the fleet in the commands that are told; "" for its name.
 
     Raises:
         UserError: as `rehearse`.
@@ -66,9 +70,13 @@ def stay_up(fleet: Fleet, plan: PlanOptions, relay: Relay, duration_s: float = 0
         end_s = time.monotonic() + (duration_s or math.inf)
         with suppress(KeyboardInterrupt), team.respawning():
             relay("up", f"all nodes are up after {team.bring_up_s:.1f} s; Ctrl-C ends them.")
+            first, then = next_steps(called or fleet.name, team.environment["ROS_DOMAIN_ID"], plan.autostart)
+            relay("up", first)
+            readiness = team.console.readiness(lambda line: relay("up", line))
             while time.monotonic() < end_s:
                 team.console.poll()
                 team.configure_again()
+                readiness.look(then)
         return {"bring_up_s": team.bring_up_s, "configure_s": team.configure_s}
 
 
@@ -180,7 +188,7 @@ class Rehearsal:
     def rest(self, duration_s: float) -> None:
         """Listen for a while."""
         end_s = time.monotonic() + duration_s
-        self.until(lambda: time.monotonic() >= end_s, duration_s + 1, "time to pass")
+        self.until(lambda: time.monotonic() >= end_s, duration_s + 1, "")
 
     def moves(self, robots: Iterable[str]) -> bool:
         """Return True if one of the robots moves, or has not been received yet."""

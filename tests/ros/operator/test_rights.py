@@ -67,10 +67,12 @@ def graph(goto_bundle: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     plan = PlanOptions(bundle=str(goto_bundle), root=str(files.folder), sim=True, record=str(files.folder / "bag"))
     with bring_up(load_fleet(str(files.fleet)), plan, None, lambda name, line: None) as team:
         team.configure()
+        readiness = team.console.readiness(lambda line: None)  # as `up` has it that stays up
         end = time.monotonic() + DISCOVERED_S
         found = in_graph(team.console._node)
         while time.monotonic() < end and any(n not in found or missing(n, found[n]) for n in NODES):
             team.console.poll(0.2)
+            readiness.look("")
             found = in_graph(team.console._node)
         yield found
 
