@@ -1,12 +1,14 @@
-"""Swap a bundle's network for a PyTorch module: it learns what the bundle answers, and flies in its place."""
+"""Swap a bundle's network for a PyTorch module: it learns what the bundle answers, and becomes a sealed bundle."""
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import torch
 from fly_bundle import fly
 from torch import nn
 
+from robomarl.front.cli import main as robomarl
 from robomarl.lab.evaluate.pilots import make_pilot
 from robomarl.lab.evaluate.resolve import resolve_policy
 from robomarl.lab.simulation import simulation_of
@@ -48,8 +50,18 @@ class TorchPolicy:
         return error.item()
 
 
-def main(name: str = "swap_4", passes: int = 300, rounds: int = 3) -> dict[str, np.ndarray]:
-    """Let a module fly, learn what the bundle would have done there (DAgger); gives the last trajectories."""
+def seal(module: nn.Module, scenario: str, folder: Path) -> None:
+    """Save the module as TorchScript, and make a sealed bundle of it in FOLDER/bundle."""
+    folder.mkdir(parents=True, exist_ok=True)
+    torch.jit.script(module).save(str(folder / "policy.pt"))
+    (folder / "contract.toml").write_text(f'scenario = "{scenario}"\n')
+    words = ["import", str(folder / "policy.pt"), str(folder / "bundle"), "--contract", str(folder / "contract.toml")]
+    if robomarl(words):
+        raise SystemExit("the policy was not imported.")
+
+
+def main(name: str = "swap_4", out: str = "runs/torch", passes: int = 300, rounds: int = 3) -> dict[str, np.ndarray]:
+    """Let a module fly, learn what the bundle would have done there (DAgger), seal it; gives the last trajectories."""
     torch.manual_seed(0)
     teacher, scenario = resolve_policy(name)
     size, answers = teacher.observation.size, teacher.action.size
@@ -59,8 +71,9 @@ def main(name: str = "swap_4", passes: int = 300, rounds: int = 3) -> dict[str, 
         fly(make_pilot(policy, scenario, "qp"), sim)
         policy.flies = True
         print(f"round {number}: error {policy.learn(passes):.4f} over {sum(map(len, policy.seen)):,} decisions")
+    seal(policy.module, scenario.name, Path(out))
     return fly(make_pilot(policy, scenario, "qp"), sim)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2], *map(int, sys.argv[2:]))
+    main(*sys.argv[1:3], *map(int, sys.argv[3:]))

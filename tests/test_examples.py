@@ -34,10 +34,12 @@ def test_a_bundle_flies_and_its_trajectories_are_arrays(root: Path, tmp_path: Pa
     assert gaps[:, *np.triu_indices(4, 1)].min() > 0.14  # and none touched: two radii
 
 
-def test_a_torch_module_learns_what_the_bundle_does(root: Path):
+def test_a_torch_module_learns_what_the_bundle_does_and_becomes_a_bundle(root: Path, tmp_path: Path):
     pytest.importorskip("torch")
-    errors = [float(word) for word in re.findall(r"error ([\d.]+)", run(root, "torch_policy.py", "swap_4", "60", "2"))]
+    printed = run(root, "torch_policy.py", "swap_4", str(tmp_path), "60", "2")
+    errors = [float(word) for word in re.findall(r"error ([\d.]+)", printed)]
     assert len(errors) == 2 and errors[-1] < 0.05
+    assert load_bundle(tmp_path / "bundle").contract.team_size == (4, 4)
 
 
 def flown(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""The new pages of the site: every command is run in order, as a reader would run it, with shorter settings."""
+"""The first page and the tutorials: every command is run in order, as a reader would run it, with shorter settings."""
 
 import importlib
 import os
@@ -6,6 +6,7 @@ import re
 import shlex
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -16,14 +17,31 @@ from robomarl.front.cli.misuse import parse
 PAGES = {
     "start.md": (),
     "tutorials/scenario.md": ("--minutes 5", "--minutes 1", "--episodes 100"),
+    "tutorials/vehicle.md": ("--agent-steps 20000 --seconds 4", "--episodes 100"),
+    "tutorials/task.md": ("pip install -e '.[test]'", "--minutes 3", "--episodes 100"),
+    "tutorials/torch.md": ("swap_4 runs/torch", "--episodes 100"),
+    "tutorials/trainers.md": ("runs/sb3 20000", "runs/jaxmarl 200", "--episodes 100"),
     "tutorials/recording.md": (),
     "tutorials/field.md": (),
     "tutorials/red_button.md": (),
 }
-"""Pages whose every block of commands is run here."""
+"""Pages whose every block of commands is run here, with the words that `SHORTER` has to find on them."""
+SHOWN = {"tutorials/torch.md": "torch_policy.py", "tutorials/trainers.md": "sb3_ppo.py"}
+"""Examples whose code a page shows."""
+SHORT_TRAINING = ("tutorials/task.md", "tutorials/torch.md", "tutorials/trainers.md")
+"""Pages whose policies are trained so shortly here that a flight need not arrive."""
 SHORTER = {
     "--minutes 5": "--minutes 0.2 --quiet",
     "--minutes 1": "--minutes 0.05 --quiet",
+    "--minutes 3": "--minutes 0.2 --quiet",
+    "--agent-steps 20000 --seconds 4": "--agent-steps 2000 --seconds 2 --workers 1",
+    "swap_4 runs/torch": "swap_4 runs/torch 60 2",
+    "runs/sb3 20000": "runs/sb3 1024 2",
+    "runs/jaxmarl 200": "runs/jaxmarl 3 8 16",
+    re.escape("pip install -e '.[test]'"): (
+        "pip install --quiet --no-index --no-deps --no-build-isolation --target site ."
+        ' && export PYTHONPATH="$PWD/site:$PYTHONPATH"'
+    ),
     "--episodes 100": "--episodes 2",
     "--out runs/adapted": "--out runs/adapted --minutes 0.1 --episodes 4",
     "robomarl view": "robomarl view --seconds 2",
@@ -32,7 +50,7 @@ SHORTER = {
     "make demo": "make --dry-run demo",
 }
 """What a test runs in place of what takes long."""
-FOLDERS = ("sim", "policies", "hardware_configs", "ros_nodes")
+FOLDERS = ("sim", "policies", "hardware_configs", "ros_nodes", "examples")
 LIMIT_S = 900
 HELPERS = """
 set -ex
@@ -56,6 +74,11 @@ def blocks_of(page: Path, kind: str) -> list[str]:
     return re.findall(rf"^```{kind}\n(.*?)^```$", page.read_text(), re.M | re.S)
 
 
+def files_of(page: Path) -> dict[str, str]:
+    """Files that the reader saves: blocks of the page with a title, which is the name."""
+    return dict(re.findall(r'^```\w+ title="([^"]+)"\n(.*?)^```$', page.read_text(), re.M | re.S))
+
+
 def commands_of(page: Path) -> list[str]:
     """Lines of the page's blocks of commands."""
     return [line for block in blocks_of(page, "sh") for line in block.splitlines() if line.strip()]
@@ -66,17 +89,21 @@ def stays(line: str) -> bool:
     return line.startswith("robomarl up ") and "--flights" not in line and "--mission" not in line
 
 
-def as_run(line: str) -> str:
+def as_run(line: str, end: str = "") -> str:
     """A reader's line as a line of the test's script.
 
     Nodes stay up in the background, and an order or a check is given again until they are ready for it.
+
+    Args:
+        line: the reader's line.
+        end: is put behind a line that flies.
     """
     for long, short in SHORTER.items():
         line = re.sub(rf"{long}(?!\d)", short, line)
     if stays(line):
         return f"quit_nodes\n{line} > nodes.log 2>&1 &\nnodes=$!"
     if line.startswith("robomarl up "):
-        return f"quit_nodes; {line}"
+        return f"quit_nodes; {line}{end}"
     if line.startswith(("robomarl fleet check", "ros2 service call")) and "|| true" not in line:
         return f"again {line}"
     if line.startswith("robomarl adapt"):  # 1: no better bundle was found, as the page says
@@ -86,7 +113,8 @@ def as_run(line: str) -> str:
 
 def script_of(page: Path) -> str:
     """The page as a script of bash."""
-    return "\n".join([HELPERS, *map(as_run, commands_of(page))])
+    late = " || test $? = 1" if page.as_posix().endswith(SHORT_TRAINING) else ""
+    return "\n".join([HELPERS, *(as_run(line, late) for line in commands_of(page))])
 
 
 def run_page(root: Path, name: str, folder: Path) -> str:
@@ -103,6 +131,8 @@ def run_page(root: Path, name: str, folder: Path) -> str:
         (folder / data).symlink_to(root / data)
     paths = [str(programs), str(Path(sys.executable).parent), os.environ["PATH"]]
     clean = {**os.environ, "PATH": os.pathsep.join(paths), "PYTHONPATH": str(root), "ROS_LOG_DIR": str(folder / "log")}
+    for file, text in files_of(root / "docs" / name).items():
+        (folder / file).write_text(text)
     command = ["bash", "-c", script_of(root / "docs" / name)]
     done = subprocess.run(command, cwd=folder, env=clean, capture_output=True, text=True, timeout=LIMIT_S)
     nodes = folder / "nodes.log"
@@ -117,14 +147,19 @@ def test_every_command_of_the_page_can_be_parsed(root: Path, name: str):
     lines = [line for line in commands_of(root / "docs" / name) if line.startswith("robomarl ")]
     assert lines
     for line in lines:
-        _, command, *words = shlex.split(line, comments=True)
+        _, command, *words = shlex.split(line.removesuffix("|| true"), comments=True)
         module = importlib.import_module(f"robomarl.front.cli.{cli.MODULES.get(command, command.replace('-', '_'))}")
         parse(module, command, words)
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_has_blocks_of_commands_and_of_output_only(root: Path, name: str):
-    assert set(re.findall(r"^```(\w*)", (root / "docs" / name).read_text(), re.M)) <= {"sh", "text", ""}
+def test_a_page_has_only_blocks_that_are_run_printed_or_of_an_example(root: Path, name: str):
+    page = root / "docs" / name
+    kinds = set(re.findall(r"^```(.*)", page.read_text(), re.M))
+    assert kinds <= {"sh", "text", "", "python"} | {f'yaml title="{file}"' for file in files_of(page)}
+    for block in blocks_of(page, "python"):
+        example = textwrap.dedent((root / "examples" / SHOWN[name]).read_text())
+        assert block in example or textwrap.indent(block, "    ") in example, block
     for long in PAGES[name]:
         assert long in (root / "docs" / name).read_text(), f"{long} is on the page no more"
 
@@ -149,6 +184,34 @@ def test_a_scenario_of_ones_own_is_trained_and_becomes_a_bundle(root: Path, tmp_
     printed = run_page(root, "tutorials/scenario.md", tmp_path)
     assert "bundles/ring_4: sound" in printed
     assert "ring_radius_m = 1.3" in (tmp_path / "ring_4.toml").read_text()
+
+
+@pytest.mark.slow
+def test_a_vehicle_of_ones_own_flies(root: Path, tmp_path: Path):
+    pytest.importorskip("mujoco")
+    printed = run_page(root, "tutorials/vehicle.md", tmp_path)
+    assert "mass_kg: 0.037" in (tmp_path / "camera_fly.yaml").read_text()
+    assert "success" in printed
+
+
+@pytest.mark.slow
+@pytest.mark.ros
+@pytest.mark.parametrize(
+    ("name", "bundle", "needed"),
+    [
+        ("tutorials/task.md", "bundles/first", ("viser",)),
+        ("tutorials/torch.md", "runs/torch/bundle", ("torch",)),
+        ("tutorials/trainers.md", "runs/sb3/bundle", ("stable_baselines3", "pettingzoo", "jaxmarl", "safetensors")),
+    ],
+)
+def test_a_policy_of_the_reader_is_sealed_and_flown(
+    root: Path, tmp_path: Path, name: str, bundle: str, needed: tuple[str, ...]
+):
+    for module in ("rclpy", "mujoco", "jax", *needed):
+        pytest.importorskip(module)
+    printed = run_page(root, name, tmp_path)
+    assert f"{bundle}: sound" in printed or name == "tutorials/task.md"
+    assert re.search("arrived after|not all robots arrived in time", printed)
 
 
 @pytest.mark.slow
