@@ -37,6 +37,7 @@ BASE = {
     "pull": ("pull", "text"),
     "push": ("push", "swap_4", "new"),
     "replay": ("replay", "bag"),
+    "reports": ("reports", "run"),
     "runs": ("runs", "run"),
     "train": ("train", "swap_4"),
     "up": ("up", "local_4"),

@@ -49,7 +49,7 @@ def page(title: str, subtitle: str, verdict: str, tiles: Sequence[Tile], section
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="color-scheme" content="light dark">\n'
+        '<meta name="color-scheme" content="light dark">\n<meta name="generator" content="robomarl">\n'
         f"<title>{text(title)}</title>\n<style>\n{style}</style>\n</head>\n<body>\n<main>\n"
         + "\n".join(part for part in parts if part)
         + "\n</main>\n</body>\n</html>\n"
