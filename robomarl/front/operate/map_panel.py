@@ -12,7 +12,7 @@ from robomarl.front.operate.map_picture import WIDTH, MapMarks, frame_of, ground
 from robomarl.front.operate.solid_view import SolidView
 from robomarl.front.operate.visit import Visit
 
-MAP_VH = 56
+MAP_VH = 48
 """Largest height of the map, in percent of the window's."""
 
 

@@ -60,6 +60,8 @@ class OrderPanel:
     async def _give(self, order: Order, target: str, whom: str) -> None:
         label = ORDERS[order].label
         refusal = await asyncio.wrap_future(self._visit.station.order(order, target, self._visit.operator.name))
+        if self._title.is_deleted:  # the page has gone; the log has the answer
+            return
         if refusal:
             ui.notify(f"{label} refused: {refusal}", type="negative", timeout=12000, close_button="Close")
         else:
@@ -89,6 +91,12 @@ class OrderPanel:
         except UserError as error:
             body.set_content(f"<p>{escape(str(error))}</p>")
         await dialog
+        dispose(dialog)
+
+
+def dispose(dialog: ui.dialog) -> None:
+    """Remove a dialog that has ended, unless its page has gone meanwhile."""
+    if not dialog.is_deleted:
         dialog.delete()
 
 
@@ -111,7 +119,7 @@ async def confirmed(title: str, question: str, warning: str) -> bool:
                 with button.on("click", partial(dialog.submit, result)):
                     ui.html(escape(label), sanitize=False, tag="span")
     meant = await dialog
-    dialog.delete()
+    dispose(dialog)
     return bool(meant)
 
 

@@ -22,7 +22,8 @@ from robomarl.front.operate.visit import Visit
 from robomarl.ros.robot.health import WARN
 
 HERE = Path(__file__).parent
-NEVER_CACHED = {"Cache-Control": "no-store"}
+RECONNECT_S = 15.0
+"""Time [s] for which a page without connection is remembered."""
 
 
 @dataclass(frozen=True)
@@ -144,8 +145,15 @@ def application(station: Station) -> FastAPI:
             station.note(f"{operators.present[page]} closed the page")
         operators.leave(page)
 
-    # A page that comes back after more messages than these is drawn anew, so that memory stays flat.
-    ui.run_with(app, title="robomarl operate", tailwind=False, message_history_length=200, show_welcome_message=False)
+    # A page that comes back within this time goes on where it was; later it is drawn again, so memory stays flat.
+    ui.run_with(
+        app,
+        title="robomarl operate",
+        tailwind=False,
+        reconnect_timeout=RECONNECT_S,
+        message_history_length=400,
+        show_welcome_message=False,
+    )
     return app
 
 
