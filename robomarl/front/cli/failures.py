@@ -32,6 +32,7 @@ EXTRAS = {
         "cmaes",
     ),
     "torch": ("torch", "safetensors"),
+    "scale": ("ray", "submitit"),
     "jaxmarl": ("jaxmarl",),
     "dataset": ("pyarrow",),
     "pettingzoo": ("pettingzoo",),

@@ -1,0 +1,101 @@
+"""Ray, on this machine or at an address: begun, checked, and left as it was."""
+
+import logging
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+import ray
+
+from robomarl import __version__
+from robomarl.core.config import UserError
+
+LOCAL = "local"
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+WORKER_BYTES = 1_200_000_000
+"""Memory of a worker with a training of a recipe that ships [bytes]; measured: 0.9 GB with `swap_4`."""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Where trials are trained."""
+
+    on: str = LOCAL
+    """local, or ray://HOST:PORT."""
+    workers: int = 0
+    """Trials at a time; 0: one a core, as far as there is memory."""
+
+
+@contextmanager
+def connected(cluster: Cluster) -> Iterator[int]:
+    """Connect to Ray, and yield the number of trials at a time.
+
+    Raises:
+        UserError: there is not enough memory, no cluster at the address, one that anybody may use, or one whose
+            robomarl or JAX has another version.
+    """
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    if cluster.on == LOCAL:
+        workers = _workers_here(cluster.workers)
+        ray.init(
+            num_cpus=workers,
+            include_dashboard=False,
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+            _node_ip_address=LOOPBACK[0],
+        )
+    else:
+        _check_address(cluster.on)
+        _connect(cluster.on)
+    try:
+        if cluster.on != LOCAL:
+            _check_versions(cluster.on)
+            workers = cluster.workers or int(ray.cluster_resources().get("CPU", 1))
+        yield workers
+    finally:
+        ray.shutdown()
+
+
+def _workers_here(asked: int) -> int:
+    """Number of workers on this machine; raises `UserError` where its memory does not hold the asked ones."""
+    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    held = max(1, free // WORKER_BYTES)
+    if asked > held:
+        need, have = asked * WORKER_BYTES / 1e9, free / 1e9
+        raise UserError(f"--workers {asked} need about {need:.1f} GB, and {have:.1f} GB are free; name {held} or less.")
+    return asked or max(1, min(os.cpu_count() or 1, held))
+
+
+def _check_address(address: str) -> None:
+    """Raises `UserError` where the address is none, or would let anybody run programs."""
+    parts = urlsplit(address)
+    if parts.scheme != "ray" or not parts.hostname:
+        raise UserError(f"--on {address!r} is no place; write local, slurm or ray://HOST:10001.")
+    if parts.hostname not in LOOPBACK and os.environ.get("RAY_AUTH_MODE", "").lower() != "token":
+        reason = "whoever reaches an open cluster runs programs there"
+        raise UserError(f"--on {address}: {reason}; start it with RAY_AUTH_MODE=token, and set that here too.")
+
+
+def _connect(address: str) -> None:
+    try:
+        ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
+    except (ConnectionError, RuntimeError, ValueError, OSError) as error:
+        raise UserError(f"--on {address}: no cluster answers ({str(error).splitlines()[0]}).") from None
+
+
+def _check_versions(address: str) -> None:
+    """Raises `UserError` where the workers have another robomarl or JAX."""
+    here = versions()
+    there: dict[str, str] = ray.get(ray.remote(versions).remote())
+    for name, version in here.items():
+        if there[name] != version:
+            raise UserError(f"--on {address}: {name} is {there[name]} there and {version} here; install {version}.")
+
+
+def versions() -> dict[str, str]:
+    """Versions that decide whether results agree in every bit."""
+    import jax
+
+    return {"robomarl": __version__, "jax": jax.__version__}

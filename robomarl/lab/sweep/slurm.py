@@ -1,0 +1,55 @@
+"""Trials as jobs of Slurm, by `submitit`: one job a trial, begun again from its checkpoint when it is preempted."""
+
+from pathlib import Path
+
+import submitit
+
+from robomarl.core.config import UserError
+from robomarl.lab.sweep.trial import Report, Trial, train_trial
+from robomarl.lab.sweep.tuned import Job, Outcome
+
+SLURM = "slurm"
+JOB_MINUTES = 24 * 60
+
+
+class TrialJob(submitit.helpers.Checkpointable):
+    """One trial as a job; the scheduler that ends it early queues it again."""
+
+    def __call__(self, trial: Trial) -> Report:
+        """Train."""
+        return train_trial(trial, lambda _: None)
+
+
+def run_on_slurm(job: Job, workers: int, cluster: str | None = None) -> list[Outcome]:
+    """Train all trials as jobs of one array; returns their outcomes by number.
+
+    Args:
+        job: the trials; without a scheduler, for jobs do not hear of each other.
+        workers: jobs at a time; 0: as many as Slurm gives.
+        cluster: submitit's name of the executor; None: Slurm.
+
+    Raises:
+        UserError: the plan has a scheduler, or there is no Slurm here.
+    """
+    if job.plan.scheduler.kind != "none":
+        raise UserError(f"--on slurm has no scheduler {job.plan.scheduler.kind!r}; leave it out, or use ray://.")
+    executor = _executor(job.out / "slurm", cluster)
+    executor.update_parameters(timeout_min=JOB_MINUTES, name="robomarl_sweep")
+    if workers and cluster is None:
+        executor.update_parameters(slurm_array_parallelism=workers)
+    jobs = executor.map_array(TrialJob(), job.trials)
+    return [_outcome(trial, one) for trial, one in zip(job.trials, jobs, strict=True)]
+
+
+def _executor(folder: Path, cluster: str | None) -> submitit.AutoExecutor:
+    try:
+        return submitit.AutoExecutor(folder, cluster=cluster or "slurm")
+    except RuntimeError:
+        raise UserError("--on slurm: there is no sbatch here; call it on a login node of the cluster.") from None
+
+
+def _outcome(trial: Trial, job: "submitit.Job[Report]") -> Outcome:
+    error = job.exception()
+    if error is not None:
+        return Outcome(trial, Report(0, float("nan")), "failed", str(error).strip().splitlines()[-1])
+    return Outcome(trial, job.result(), "finished")

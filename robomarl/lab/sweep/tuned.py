@@ -1,0 +1,170 @@
+"""Trials under Ray Tune: started, stopped, begun again after a worker's death, and found again after our own."""
+
+import json
+import math
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from ray import tune
+from ray.tune.schedulers import ASHAScheduler, PopulationBasedTraining, TrialScheduler
+from ray.tune.search.sample import Domain
+
+from robomarl.core.config import UserError
+from robomarl.lab.sweep.space import Draws, SchedulerConfig, SweepPlan, Value
+from robomarl.lab.sweep.trial import Report, Trial, train_trial
+
+NUMBER, TUNE_FOLDER = "number", "ray_tune"
+DEATHS = 5
+"""Times that a trial's worker may die before the trial counts as failed."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a trial ended."""
+
+    trial: Trial
+    last: Report
+    state: str
+    """finished, stopped (by the scheduler) or failed."""
+    error: str = ""
+
+
+@dataclass(frozen=True)
+class Job:
+    """All trials of a sweep."""
+
+    out: Path
+    """Folder of the sweep."""
+    plan: SweepPlan
+    trials: tuple[Trial, ...]
+    last_step: int
+    """Agent-steps of a whole trial."""
+    draws: Mapping[str, list[Value] | Draws]
+    """Choices by key, of which pbt takes others."""
+
+
+def run_trials(job: Job, workers: int) -> list[Outcome]:
+    """Train all trials, those of an interrupted sweep from where they stood; returns the outcomes by number.
+
+    Args:
+        job: the trials.
+        workers: trials at a time.
+    """
+    place = (job.out / TUNE_FOLDER).resolve()
+    work = tune.with_resources(tune.with_parameters(_work, trials=job.trials, pbt=_exchanges(job)), {"cpu": 1})
+    if tune.Tuner.can_restore(str(place)):
+        tuner = tune.Tuner.restore(str(place), work, resume_unfinished=True, restart_errored=True)
+    else:
+        shutil.rmtree(place, ignore_errors=True)
+        tuner = tune.Tuner(
+            work,
+            param_space={NUMBER: tune.grid_search([trial.number for trial in job.trials])} | _values(job),
+            tune_config=tune.TuneConfig(
+                metric="metric", mode=job.plan.goal, max_concurrent_trials=workers, scheduler=scheduler_of(job)
+            ),
+            run_config=tune.RunConfig(
+                name=TUNE_FOLDER,
+                storage_path=str(place.parent),
+                failure_config=tune.FailureConfig(max_failures=DEATHS),
+                verbose=0,
+            ),
+        )
+    results = tuner.fit()
+    numbers = {config[NUMBER]: result for result in results if (config := result.config)}
+    found = {number: _outcome(job, result, number) for number, result in numbers.items()}
+    return [found[trial.number] for trial in job.trials if trial.number in found]
+
+
+def scheduler_of(job: Job) -> TrialScheduler | None:
+    """Ray's scheduler of the plan; time is counted in agent-steps."""
+    chosen: SchedulerConfig = job.plan.scheduler
+    if chosen.kind == "asha":
+        first = min(chosen.first_steps, job.last_step)
+        return ASHAScheduler(
+            time_attr="steps", max_t=job.last_step, grace_period=first, reduction_factor=chosen.keep_one_of
+        )
+    if chosen.kind == "pbt":
+        return PopulationBasedTraining(
+            time_attr="steps",
+            perturbation_interval=chosen.first_steps,
+            hyperparam_mutations={key: _domain(choice) for key, choice in job.draws.items()},
+            synch=True,
+        )
+    return None
+
+
+def _work(config: dict[str, Value], trials: tuple[Trial, ...], pbt: bool) -> None:
+    """Train one trial in a worker."""
+    trial = trials[int(config[NUMBER])]
+    before = 0
+    if pbt:
+        trial, before = _exchanged(trial, {key: value for key, value in config.items() if key != NUMBER})
+
+    def report(now: Report) -> None:
+        row = {"steps": before + now.steps, "metric": now.metric, "ended": now.ended}
+        if not pbt:
+            tune.report(row)
+            return
+        with TemporaryDirectory() as folder:
+            about = {"number": trial.number, "steps": before + now.steps}
+            (Path(folder) / "about.json").write_text(json.dumps(about))
+            shutil.copytree(trial.folder, Path(folder) / "run")
+            tune.report(row, checkpoint=tune.Checkpoint.from_directory(folder))
+
+    train_trial(trial, report)
+
+
+def _exchanged(trial: Trial, values: dict[str, Value]) -> tuple[Trial, int]:
+    """The trial with the values that pbt gives it, and the agent-steps of the weights that it begins with."""
+    trial = replace(trial, values=values)
+    given = tune.get_checkpoint()
+    if given is None:
+        return trial, 0
+    with given.as_directory() as folder:
+        about = json.loads((Path(folder) / "about.json").read_text())
+        if about["number"] == trial.number:
+            return trial, 0
+        start = trial.folder.with_name(f"{trial.folder.name}_from_{about['number']:04d}")
+        shutil.rmtree(start, ignore_errors=True)
+        shutil.copytree(Path(folder) / "run", start)
+    shutil.rmtree(trial.folder, ignore_errors=True)
+    left = None if trial.steps is None else max(1, trial.steps - about["steps"])
+    return replace(trial, start=str(start), steps=left), int(about["steps"])
+
+
+def _exchanges(job: Job) -> bool:
+    return job.plan.scheduler.kind == "pbt"
+
+
+def _values(job: Job) -> dict[str, object]:
+    """The values of each trial as parameters of Ray, which pbt changes."""
+    if not _exchanges(job):
+        return {}
+    by_number = {trial.number: trial.values for trial in job.trials}
+    return {key: tune.sample_from(lambda spec, key=key: by_number[spec["config"][NUMBER]][key]) for key in job.draws}
+
+
+def _domain(choice: list[Value] | Draws) -> Domain | list[Value]:
+    if isinstance(choice, Draws):
+        return tune.loguniform(choice.low, choice.high) if choice.is_log else tune.uniform(choice.low, choice.high)
+    return list(choice)
+
+
+def _outcome(job: Job, result: tune.Result, number: int) -> Outcome:
+    trial, row = job.trials[number], result.metrics or {}
+    last = Report(int(row.get("steps", 0)), float(row.get("metric", math.nan)), bool(row.get("ended")))
+    if result.error is not None:
+        return Outcome(trial, last, "failed", _cause(result.error))
+    return Outcome(trial, last, "finished" if last.ended else "stopped")
+
+
+def _cause(error: BaseException) -> str:
+    """The sentence of what went wrong in a worker, out of Ray's wrappings."""
+    cause = getattr(error, "cause", None) or error
+    if isinstance(cause, UserError):
+        return str(cause)
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    return lines[-1].strip() if lines else type(error).__name__

@@ -1,0 +1,149 @@
+"""Sweeps on real Ray: figures that do not depend on workers, killed workers and drivers, and a page."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("ray")
+
+PLAN = """steps = 16384
+metric = "reward"
+seeds = [0, 1]
+[space]
+learning_rate = [1e-3, 3e-3]
+num_envs = [16]
+unroll = [16]
+minibatches = [2]
+epochs = [1]
+"""
+PATIENCE_S = 300
+
+
+def sweep(folder: Path, *words: str, plan: str = PLAN) -> list[str]:
+    file = folder / "plan.toml"
+    file.write_text(plan)
+    command = [
+        sys.executable,
+        "-m",
+        "robomarl",
+        "sweep",
+        "swap_2",
+        "--space",
+        str(file),
+        "--out",
+        str(folder / "sweep"),
+    ]
+    return [*command, "--quiet", "--json", str(folder / "figures.json"), *words]
+
+
+def run(words: list[str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(words, capture_output=True, text=True, timeout=2 * PATIENCE_S)
+
+
+def figures(folder: Path) -> list[dict[str, object]]:
+    """All that does not depend on where the folder lies."""
+    kept = ("trial", "state", "reward", "steps", "seed", "values")
+    found = json.loads((folder / "sweep" / "sweep.json").read_text())["trials"]
+    return [{name: row[name] for name in kept} for row in found]
+
+
+def rows(folder: Path) -> list[list[dict[str, str]]]:
+    """Metrics of all trials, but the clock's."""
+    found = []
+    for file in sorted((folder / "sweep" / "trials").glob("*/metrics.csv")):
+        with file.open(newline="") as stream:
+            found.append([{k: v for k, v in row.items() if k != "seconds"} for row in csv.DictReader(stream)])
+    return found
+
+
+def wait_for(condition: Callable[[], object]) -> None:
+    for _ in range(PATIENCE_S * 10):
+        if condition():
+            return
+        time.sleep(0.1)
+    raise AssertionError("it did not come")
+
+
+def test_a_sweep_trains_each_combination_with_each_seed_and_a_mistake_costs_one_trial(tmp_path: Path):
+    found = run(sweep(tmp_path, "--workers", "2"))
+    assert found.returncode == 0, found.stderr
+    told = json.loads((tmp_path / "figures.json").read_text())
+    assert (told["finished"], told["stopped"], told["failed"]) == (4, 0, 0)
+    assert sorted((t["values"]["learning_rate"], t["seed"]) for t in told["trials"]) == [
+        (1e-3, 0),
+        (1e-3, 1),
+        (3e-3, 0),
+        (3e-3, 1),
+    ]
+    best = told["trials"][0]
+    assert best["reward"] == max(t["reward"] for t in told["trials"])
+    assert best["command"] in found.stdout
+    page = (tmp_path / "sweep" / "report.html").read_text()
+    assert all(t["command"] in page.replace("&#x27;", "'") for t in told["trials"])
+    again = run(sweep(tmp_path))
+    assert again.returncode == 1 and "go on with --resume" in again.stderr and "Traceback" not in again.stderr
+    more = run(sweep(tmp_path, "--resume"))  # nothing is left
+    assert more.returncode == 0 and figures(tmp_path) == [
+        {name: t[name] for name in ("trial", "state", "reward", "steps", "seed", "values")} for t in told["trials"]
+    ]
+
+
+@pytest.mark.slow
+def test_figures_do_not_depend_on_the_number_of_workers(tmp_path: Path):
+    made = []
+    for workers in ("1", "2", "4"):
+        folder = tmp_path / workers
+        folder.mkdir()
+        assert run(sweep(folder, "--workers", workers)).returncode == 0
+        made.append((figures(folder), rows(folder)))
+    assert made[0] == made[1] == made[2]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("victim", ["worker", "raylet", "driver"])
+def test_a_kill_loses_no_finished_trial_and_the_rest_are_equal_in_every_bit(tmp_path: Path, victim: str):
+    whole, broken = tmp_path / "whole", tmp_path / "broken"
+    for folder in (whole, broken):
+        folder.mkdir()
+    assert run(sweep(whole)).returncode == 0
+    running = subprocess.Popen(sweep(broken, "--workers", "1"), start_new_session=True)
+    wait_for(lambda: [*broken.glob("sweep/trials/0001/metrics.csv")])
+    if victim == "driver":
+        os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
+    else:
+        pattern = {"worker": "ray::", "raylet": "raylet/raylet"}[victim]
+        subprocess.run(["pkill", "-KILL", "-f", pattern], check=False)
+        running.wait(PATIENCE_S)
+    if running.returncode:
+        assert run(sweep(broken, "--resume")).returncode == 0
+    assert figures(broken) == figures(whole)
+    assert rows(broken) == rows(whole)
+
+
+@pytest.mark.slow
+def test_asha_stops_the_worst_early(tmp_path: Path):
+    plan = PLAN.replace("learning_rate = [1e-3, 3e-3]", "learning_rate = [1e-9, 1e-8, 3e-3]")
+    plan = plan.replace("[space]", '[scheduler]\nkind = "asha"\nfirst_steps = 4096\nkeep_one_of = 3\n[space]')
+    found = run(sweep(tmp_path, "--workers", "2", plan=plan))
+    assert found.returncode == 0, found.stderr
+    told = json.loads((tmp_path / "figures.json").read_text())
+    assert told["stopped"] > 0 and told["finished"] > 0
+
+
+def test_a_wrong_call_is_one_sentence_before_anything_starts(tmp_path: Path):
+    for words, said in (
+        (("--workers", "100000"), "GB are free"),
+        (("--on", "ray://10.1.2.3:10001"), "RAY_AUTH_MODE=token"),
+        (("--on", "cluster"), "is no place"),
+    ):
+        found = run(sweep(tmp_path, *words, "--out", str(tmp_path / words[1][:3])))
+        assert found.returncode == 1 and said in found.stderr and found.stderr.count("\n") == 1, found.stderr
