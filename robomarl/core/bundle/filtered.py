@@ -16,7 +16,7 @@ from robomarl.core.bundle.golden import COMMAND_TOLERANCE, TOLERANCE, Deviation,
 from robomarl.core.bundle.runtime import open_session
 from robomarl.core.config import UserError
 from robomarl.core.filter.filter import initial_carry
-from robomarl.core.filter.tree import each, leaves
+from robomarl.core.tree import each, leaves
 from robomarl.core.view import LocalView
 
 State = dict[str, np.ndarray]

@@ -21,8 +21,8 @@ import numpy as np
 from robomarl.core.bundle.contract import Contract
 from robomarl.core.config import UserError
 from robomarl.core.domain.registry import filter_for
-from robomarl.core.filter.tree import Branch, each, leaves
 from robomarl.core.spec import ActionSpec, ObservationSpec
+from robomarl.core.tree import Branch, each, leaves
 from robomarl.core.types import Array
 from robomarl.core.view import LocalView, blank_view
 

@@ -17,7 +17,7 @@ from robomarl.core.filter.model.constants import Mode, constants_of
 from robomarl.core.filter.params import Arena, SafetyParams, from_vehicle
 from robomarl.core.filter.qp.projection import project_rows
 from robomarl.core.filter.shapes import ShapeCheck
-from robomarl.core.filter.tree import Branch, as_double, both, each
+from robomarl.core.tree import Branch, as_double, both, each
 from robomarl.core.types import Array, FilterResult
 from robomarl.core.view import LocalView, Own
 

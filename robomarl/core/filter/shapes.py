@@ -12,7 +12,7 @@ import numpy as np
 
 from robomarl.core.filter.memory import FilterCarry, initial_carry
 from robomarl.core.filter.params import SafetyParams
-from robomarl.core.filter.tree import leaves
+from robomarl.core.tree import leaves
 from robomarl.core.types import Array
 from robomarl.core.view import LocalView
 

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robomarl.core.filter.params import from_vehicle
-from robomarl.core.filter.tree import each
 from robomarl.core.geometry import norm
+from robomarl.core.tree import each
 from robomarl.lab.evaluate.episodes import Step
 from robomarl.lab.evaluate.floor_plan import check_suffix
 from robomarl.lab.evaluate.rows import episodes_row, table

@@ -6,7 +6,7 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from robomarl.core.filter.tree import each
+from robomarl.core.tree import each
 from robomarl.core.types import Array
 from robomarl.lab.scene.looks import look_of
 from robomarl.lab.scene.palette import team_colours

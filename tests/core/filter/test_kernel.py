@@ -15,7 +15,7 @@ from robomarl.core.filter import kernel
 from robomarl.core.filter.filter import SafetyFilter
 from robomarl.core.filter.kernel.projection import project_batch
 from robomarl.core.filter.qp import projection
-from robomarl.core.filter.tree import each
+from robomarl.core.tree import each
 from tests.core.filter.qp.test_projection import brute_force
 from tests.core.filter.views import PARAMS, leaves, pick, random_views, replace_leaf
 

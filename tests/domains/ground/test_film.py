@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from robomarl.core.filter.tree import each
+from robomarl.core.tree import each
 from robomarl.domains.ground.lab.model import NUM_DRAWS, start
 from robomarl.domains.ground.lab.simulation import SIMULATION
 from robomarl.domains.ground.lab.staging import LOAD, STAGING

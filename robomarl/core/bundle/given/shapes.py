@@ -8,8 +8,8 @@ import numpy as np
 
 from robomarl.core.filter.give_way import WayCarry
 from robomarl.core.filter.memory import FilterCarry
-from robomarl.core.filter.tree import Tree, leaves
 from robomarl.core.spec import Memory
+from robomarl.core.tree import Tree, leaves
 from robomarl.core.types import Array
 from robomarl.core.view import LocalView, leaf_shapes
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from robomarl.core.filter.tree import Branch, Tree, leaves
+from robomarl.core.tree import Branch, Tree, leaves
 
 
 def all_finite(tree: Tree, lead: tuple[int, ...]) -> np.ndarray:

@@ -15,7 +15,7 @@ from robomarl.core.filter.memory import FilterCarry, Reason
 from robomarl.core.filter.model.bias import Bias
 from robomarl.core.filter.model.constants import Constants
 from robomarl.core.filter.model.strangers import Strangers, strangers_in
-from robomarl.core.filter.tree import new_tuple
+from robomarl.core.tree import new_tuple
 from robomarl.core.types import Array, FilterResult
 from robomarl.core.view import Heard, LocalView, Own, Plan
 

@@ -7,7 +7,7 @@ from robomarl.core.filter.deadlock_rules import detours, meeting, roundabout
 from robomarl.core.filter.deadlock_rules.memory import WayCarry
 from robomarl.core.filter.deadlock_rules.roundabout import Roundabout
 from robomarl.core.filter.params import SafetyParams
-from robomarl.core.filter.tree import new_tuple
+from robomarl.core.tree import new_tuple
 from robomarl.core.types import Array
 from robomarl.core.view import Goal, Heard, LocalView, Own
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from robomarl.core.filter.tree import each
+from robomarl.core.tree import each
 from robomarl.core.types import Array
 from robomarl.domains.ground.lab.scenario import GroundScenario
 from robomarl.domains.ground.lab.tasks import task_of

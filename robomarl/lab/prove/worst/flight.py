@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robomarl.core.filter.filter import SafetyFilter
-from robomarl.core.filter.tree import each
+from robomarl.core.tree import each
 from robomarl.core.view import Goal, Heard, LocalView, NothingSensed, Own, Plan
 from robomarl.lab.prove.worst.attack import Attack
 from robomarl.lab.prove.worst.plant import Actuators, Parabola, Robots
