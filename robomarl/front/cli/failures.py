@@ -38,6 +38,7 @@ EXTRAS = {
     "pettingzoo": ("pettingzoo",),
     "sb3": ("stable_baselines3",),
     "view": ("viser", "trimesh"),
+    "operate": ("nicegui", "fastapi", "starlette", "uvicorn"),
     "hub": ("fsspec", "aiohttp"),
     "s3": ("s3fs",),
     "hf": ("huggingface_hub",),

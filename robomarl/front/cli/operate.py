@@ -43,7 +43,7 @@ def run(args: Args) -> Figures:
 
     fleet = load_fleet(args.fleet)
     os.environ.update(environment(False, args.domain_id))
-    from robomarl.front.operate.server import ServerOptions, serve
+    from robomarl.front.operate.server import ServerOptions, open_door, serve
     from robomarl.front.operate.station import running_station
 
     base = "/" + args.namespace.strip("/") if args.namespace.strip("/") else ""
@@ -54,6 +54,7 @@ def run(args: Args) -> Figures:
         address.append(at.partition("?")[0])
         print(f"fleet {fleet.name}: open {at} in a browser; Ctrl-C ends the page, and robots go on.", flush=True)
 
+    door = open_door(ServerOptions(args.host, args.port, token))
     with running_station(fleet, base) as station:
-        serve(station, ServerOptions(args.host, args.port, token, args.seconds), ready)
+        serve(station, door, args.seconds, ready)
     return {"address": address[0] if address else "", "fleet": fleet.name}

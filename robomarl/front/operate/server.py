@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 import uvicorn
 from fastapi import FastAPI, Request, Response
@@ -34,8 +35,6 @@ class ServerOptions:
     port: int = 8090
     token: str = ""
     """Word that opens the pages; "": none is needed on this machine, and a random one is made for other addresses."""
-    seconds: float = 0.0
-    """The server ends after this time [s]; 0: when it is interrupted."""
 
 
 def token_for(options: ServerOptions) -> str:
@@ -49,49 +48,57 @@ def token_for(options: ServerOptions) -> str:
     return options.token or ("" if is_local(options.host) else secrets.token_urlsafe(12))
 
 
-def listening_socket(options: ServerOptions) -> socket.socket:
-    """Return a socket on the address.
+@dataclass(frozen=True)
+class PageDoor:
+    """The address that a server listens on, and its token."""
+
+    listener: socket.socket
+    host: str
+    token: str
+
+    @property
+    def address(self) -> str:
+        """Address to open in a browser."""
+        name = socket.gethostname() if self.host in ("0.0.0.0", "::") else self.host
+        name = f"[{name}]" if ":" in name else name
+        port = self.listener.getsockname()[1]
+        return f"http://{name}:{port}/" + (f"?token={quote(self.token)}" if self.token else "")
+
+
+def open_door(options: ServerOptions) -> PageDoor:
+    """Take the address.
 
     Raises:
+        UsageError: the token is short.
         UserError: the address can't be listened on.
     """
+    token = token_for(options)
     family = socket.AF_INET6 if ":" in options.host else socket.AF_INET
-    made = socket.socket(family, socket.SOCK_STREAM)
-    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        made.bind((options.host, options.port))
+        listener.bind((options.host, options.port))
     except OSError as error:
-        made.close()
+        listener.close()
         raise UserError(f"--host {options.host} --port {options.port}: {error}; name another address.") from None
-    return made
+    return PageDoor(listener, options.host, token)
 
 
-def serve(station: Station, options: ServerOptions, ready: Callable[[str], None]) -> None:
+def serve(station: Station, door: PageDoor, seconds: float, ready: Callable[[str], None]) -> None:
     """Serve pages until Ctrl-C or the end of the time.
 
     Args:
         station: the fleet.
-        options: address and token.
+        door: address and token.
+        seconds: time after which the server ends [s]; 0: when it is interrupted.
         ready: called once with the address to open.
-
-    Raises:
-        UserError: the address can't be listened on, or the token is short.
     """
-    token = token_for(options)
-    listener = listening_socket(options)
     app = application(station)
-    gate = Gate(app, token, lambda address: station.note(f"wrong token from {address}", level=WARN))
-    config = uvicorn.Config(gate, log_level="error", timeout_graceful_shutdown=1, ws_ping_interval=5.0)
-    server = AnnouncedServer(config, lambda: ready(address_of(listener, options.host, token)), options.seconds)
+    gate = Gate(app, door.token, lambda address: station.note(f"wrong token from {address}", level=WARN))
+    config = uvicorn.Config(gate, log_level="error", timeout_graceful_shutdown=1)
+    server = AnnouncedServer(config, lambda: ready(door.address), seconds)
     with suppress(KeyboardInterrupt):
-        server.run(sockets=[listener])
-
-
-def address_of(listener: socket.socket, host: str, token: str) -> str:
-    """Return the address to open in a browser."""
-    name = socket.gethostname() if host in ("0.0.0.0", "::") else host
-    name = f"[{name}]" if ":" in name else name
-    return f"http://{name}:{listener.getsockname()[1]}/" + (f"?token={token}" if token else "")
+        server.run(sockets=[door.listener])
 
 
 class AnnouncedServer(uvicorn.Server):
