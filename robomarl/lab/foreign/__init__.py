@@ -20,7 +20,7 @@ from robomarl.lab.export.facts import facts_of
 from robomarl.lab.export.record import record
 from robomarl.lab.foreign.checkpoint.guard import library_errors
 from robomarl.lab.foreign.checkpoint.kinds import KINDS, kind_of
-from robomarl.lab.foreign.contract_file import ContractFile, read_contract_file
+from robomarl.lab.foreign.contract_file import ContractFile, check_keys, read_contract_file
 from robomarl.lab.foreign.parity import check_rounding, parity
 from robomarl.lab.foreign.policy import ForeignPolicy, Wiring, deployed, wire
 from robomarl.lab.foreign.run import ImportedRun, ImportRecipe, SeenStats, stats_of
@@ -108,25 +108,6 @@ def read_policy(file: Path, contract: ContractFile, beside: Path = Path()) -> Fo
 
             return read_torchscript(file)
     return read_layers(file, kind, contract, beside)
-
-
-def check_keys(contract: ContractFile, kind: str, file: Path) -> None:
-    """Look for keys of the contract that would change nothing with a file of this kind.
-
-    Raises:
-        UserError: one is given.
-    """
-    given = {
-        "[memory]": contract.memory,
-        "observation.input": contract.observation.input,
-        "action.output": contract.action.output,
-        "checked": contract.checked if kind != "safetensors" else (),
-    }
-    idle = [key for key, value in given.items() if value and kind != "onnx"]
-    if contract.vec_normalize and (kind in ("onnx", "torchscript") or contract.layout not in (None, "sb3")):
-        idle.append("vec_normalize")
-    if idle:
-        raise UserError(f"{file}: the contract's {idle[0]} does not apply to a file of this kind; take it out.")
 
 
 def read_layers(file: Path, kind: str, contract: ContractFile, beside: Path) -> ForeignPolicy:

@@ -118,3 +118,22 @@ def read_contract_file(path: Path) -> ContractFile:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: not valid TOML, {error}; mend the syntax there.") from None
     return build(ContractFile, data, str(path))
+
+
+def check_keys(contract: ContractFile, kind: str, file: Path) -> None:
+    """Look for keys of the contract that would change nothing with a file of this kind.
+
+    Raises:
+        UserError: one is given.
+    """
+    given = {
+        "[memory]": contract.memory,
+        "observation.input": contract.observation.input,
+        "action.output": contract.action.output,
+        "checked": contract.checked if kind != "safetensors" else (),
+    }
+    idle = [key for key, value in given.items() if value and kind != "onnx"]
+    if contract.vec_normalize and (kind in ("onnx", "torchscript") or contract.layout not in (None, "sb3")):
+        idle.append("vec_normalize")
+    if idle:
+        raise UserError(f"{file}: the contract's {idle[0]} does not apply to a file of this kind; take it out.")

@@ -1,6 +1,7 @@
 """Topics of players and of their referee, besides the usual ones. No ROS here."""
 
-from robomarl.ros.topics import Topic
+from robomarl.ros import topics
+from robomarl.ros.topics import NodeGraph, Topic
 
 CMD_VEL = Topic(
     "cmd_vel", "geometry_msgs/msg/TwistStamped", True, False, 1, "policy rate while active", "NAME/base_link",
@@ -31,3 +32,14 @@ MATCH = Topic(
 )  # fmt: skip
 REFEREE = "referee"
 """Name of the referee, and the namespace of its topics and services."""
+PLAYER_TOPICS = (
+    *(topics.ODOMETRY, topics.STATE_AND_PLAN, CMD_VEL, KICK),
+    *(SIGHTING, KICKER, topics.TICK, topics.ANNOUNCE),
+)
+"""Topics in the namespace of every robot that plays."""
+
+
+def graph() -> NodeGraph:
+    """Return the players' topics, the referee's inputs and its messages; robots receive no goals in a game."""
+    sim = (topics.TRUTH, topics.SIM_STATUS)
+    return NodeGraph(PLAYER_TOPICS, goal=None, sensed=(BALL,), beside=((REFEREE, MATCH),), sim=sim)

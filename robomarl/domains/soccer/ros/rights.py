@@ -1,4 +1,4 @@
-"""Additions of a game to the node graph. No ROS here."""
+"""Rights of a game's referee, of the operator's requests to it, and of the league's adapter. No ROS here."""
 
 from robomarl.domains.soccer.ros.topics import BALL, CMD_VEL, KICK, KICKER, MATCH, REFEREE, SIGHTING
 from robomarl.ros import topics
@@ -6,21 +6,10 @@ from robomarl.ros.enclaves.adapter_rights import BASE_ORDERS, lifecycle_rights
 from robomarl.ros.enclaves.rights import CONSOLE, TeamRights
 from robomarl.ros.enclaves.rights_terms import Rights
 from robomarl.ros.robot.state_machine import Order
-from robomarl.ros.topics import WORLD, NodeGraph
+from robomarl.ros.topics import WORLD
 
-PLAYER_TOPICS = (
-    *(topics.ODOMETRY, topics.STATE_AND_PLAN, CMD_VEL, KICK),
-    *(SIGHTING, KICKER, topics.TICK, topics.ANNOUNCE),
-)
-"""Topics in the namespace of every robot that plays."""
 REFEREE_SERVES = ("start", "stop", "goal", "reset")
 REFEREE_ORDERS = (Order.ARM, Order.ACTIVATE, Order.STOP)
-
-
-def graph() -> NodeGraph:
-    """Return the players' topics, the referee's inputs and its messages; robots receive no goals in a game."""
-    sim = (topics.TRUTH, topics.SIM_STATUS)
-    return NodeGraph(PLAYER_TOPICS, goal=None, sensed=(BALL,), beside=((REFEREE, MATCH),), sim=sim)
 
 
 def rights(team: TeamRights) -> dict[str, Rights]:
