@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robomarl.core.types import Figures
-from robomarl.front.report.page import Html, Section, Tile, empty, facts, grid, page, picture, table
+from robomarl.front.report.page import Html, Section, Tile, empty, facts, grid, page, picture, table, write_page
 from robomarl.front.report.plots.measurements import TeamMeasurements, latency, success_intervals
 from robomarl.front.report.runs import RecordedFlight, read_metrics
 from robomarl.front.report.sections import (
@@ -88,7 +88,7 @@ def write_demo_report(data: DemoReport, file: Path) -> None:
         _stages(data),
         Section("Provenance", facts(data.facts) if data.facts else empty("Nothing was noted.")),
     ]
-    file.write_text(page(data.title, data.subtitle, _verdict(data), _tiles(data), sections))
+    write_page(page(data.title, data.subtitle, _verdict(data), _tiles(data), sections), file)
 
 
 def _verdict(data: DemoReport) -> str:
@@ -162,10 +162,10 @@ def _wall_s(data: DemoReport) -> float:
 
 def _results(data: DemoReport) -> Section:
     head = ("", "success", "95 % interval", "collisions", "least distance", "tick, median", "99 % within")
-    figures = table(head, map(_outcome_row, data.outcomes), "tight") if data.outcomes else ""
+    figures = table(head, map(_outcome_row, data.outcomes)) if data.outcomes else ""
     chart = draw(success_intervals(data.outcomes), "Success by simulator", "", "Nothing was flown yet.")
     lead = "The same policy in the training engine, in MuJoCo, and served by the robots' own ROS 2 nodes."
-    return Section("Results", grid([f"<div>{chart}{figures}</div>", motion_figure(data.flights, data.robots)]), lead)
+    return Section("Results", grid([chart, motion_figure(data.flights, data.robots)]) + figures, lead)
 
 
 def _outcome_row(outcome: TeamMeasurements) -> tuple[str | None, ...]:

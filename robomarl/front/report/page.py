@@ -2,12 +2,15 @@
 
 import base64
 import html
+import json
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 from robomarl.core.config.parsed import JsonObject
+from robomarl.core.types import Figures
+from robomarl.front.report.plots.interactive import LIBRARY, put_library
 from robomarl.front.report.plots.style import css_variables
 
 State = Literal["", "good", "warn", "bad"]
@@ -46,6 +49,9 @@ def page(title: str, subtitle: str, verdict: str, tiles: Sequence[Tile], section
         f"<nav>{links}</nav>" if len(sections) > 2 else "",
         *(_section(section) for section in sections),
     ]
+    script = Path(__file__).with_name("report.js").read_text() if any("class=plot" in s.body for s in sections) else ""
+    if script:
+        parts.append(f'<script src="{LIBRARY}"></script>\n<script>\n{script}</script>')
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
@@ -54,6 +60,13 @@ def page(title: str, subtitle: str, verdict: str, tiles: Sequence[Tile], section
         + "\n".join(part for part in parts if part)
         + "\n</main>\n</body>\n</html>\n"
     )
+
+
+def write_page(content: str, file: Path) -> None:
+    """Write a page, with the script of its interactive plots beside it."""
+    file.write_text(content)
+    if "class=plot" in content:
+        put_library(file.parent)
 
 
 def text(value: object) -> str:
@@ -92,6 +105,17 @@ def figure(content: str, caption: str = "", title: str = "", kind: str = "") -> 
     return (
         f'<figure class="{kind}">{head}{content}{foot}</figure>' if kind else f"<figure>{head}{content}{foot}</figure>"
     )
+
+
+def interactive(still: str, plot: Figures) -> str:
+    """Return a still plot that becomes interactive where Plotly's script lies beside the page.
+
+    Args:
+        still: `<svg>` element.
+        plot: `data` and `layout` of Plotly.
+    """
+    content = json.dumps(plot, separators=(",", ":")).replace("</", "<\\/")
+    return f'<div class=plot>{still}<script type="application/json">{content}</script></div>'
 
 
 def empty(what: str, title: str = "") -> str:

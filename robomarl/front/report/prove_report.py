@@ -7,7 +7,7 @@ import numpy as np
 
 from robomarl.core.config import to_dict
 from robomarl.core.types import Figures
-from robomarl.front.report.page import Html, Section, Tile, details, facts, flatten, grid, page, table, text
+from robomarl.front.report.page import Html, Section, Tile, details, facts, flatten, grid, page, table, text, write_page
 from robomarl.front.report.plots.style import BAD, INK, MUTED, PAPER, new_chart, robot_line
 from robomarl.front.report.sections import draw
 from robomarl.front.report.units import duration, metres, percent, si
@@ -40,7 +40,7 @@ def write_prove_report(figures: Figures, trial: Trial, records: list[Record], fi
         Section("Campaign", details("Everything that the figures depend on", facts(_plain(trial)))),
     ]
     subtitle = f"{trial.vehicle.name}, {trial.campaign.count} robots, {trial.campaign.task}, filter {trial.mode}"
-    file.write_text(page("robomarl prove", subtitle, _verdict(figures), _tiles(figures, trial), sections))
+    write_page(page("robomarl prove", subtitle, _verdict(figures), _tiles(figures, trial), sections), file)
 
 
 WORDS = {

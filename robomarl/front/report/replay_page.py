@@ -10,7 +10,7 @@ import numpy as np
 
 from robomarl.core.types import Figures
 from robomarl.field.replay.figures import ALLOWED, verdict_of
-from robomarl.front.report.page import Section, Tile, grid, page, table
+from robomarl.front.report.page import Section, Tile, grid, page, table, write_page
 from robomarl.front.report.plots.style import INK, new_chart, robot_colour
 from robomarl.front.report.runs import RecordedFlight
 from robomarl.front.report.sections import draw, flight_section, motion_figure, safety_section
@@ -51,7 +51,7 @@ def write_replay_page(found: "Replayed", figures: Figures, file: Path, more: Seq
     fleet = found.recording.fleet or "a fleet"
     subtitle = f"{fleet}, scenario {found.recording.scenario or '–'}, bundle {found.bundle}"
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(page("robomarl replay", subtitle, figures["verdict"], _tiles(figures), sections))
+    write_page(page("robomarl replay", subtitle, figures["verdict"], _tiles(figures), sections), file)
 
 
 def _tiles(figures: Figures) -> list[Tile]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from robomarl.front.report.demo_report import DemoReport, DemoStage, distance_tile, write_demo_report
-from robomarl.front.report.page import Section, Tile, empty, page
+from robomarl.front.report.page import Section, Tile, empty, page, write_page
 from robomarl.front.report.plots.measurements import TeamMeasurements
 from robomarl.front.report.plots.training import compare_runs_plot
 from robomarl.front.report.runs import RecordedFlight, RecordedRun, last, read_run, series
@@ -58,7 +58,7 @@ def write_run_report(run_dir: Path, file: Path) -> None:
     scenario = run.scenario.get("name") or run.config.get("scenario") or "unknown scenario"
     count = run.scenario.get("count")
     subtitle = f"Training run of {scenario}" + (f", {count} robots" if count else "")
-    file.write_text(page(f"Run {run.name}", subtitle, _verdict(run), _tiles(run), sections))
+    write_page(page(f"Run {run.name}", subtitle, _verdict(run), _tiles(run), sections), file)
 
 
 def _verdict(run: RecordedRun) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 
 from robomarl.core.log import FlightLog
 from robomarl.core.types import Figures
-from robomarl.front.report.page import Section, Tile, details, empty, facts, figure, grid, table
+from robomarl.front.report.page import Section, Tile, details, empty, facts, figure, grid, interactive, table
 from robomarl.front.report.plots.animation import animated_map
 from robomarl.front.report.plots.flight import (
     all_distances,
@@ -17,6 +17,7 @@ from robomarl.front.report.plots.flight import (
     map_view,
     nearest_m,
 )
+from robomarl.front.report.plots.interactive import plotly_figure
 from robomarl.front.report.plots.style import to_inline_svg
 from robomarl.front.report.plots.training import (
     COLLISIONS,
@@ -52,12 +53,21 @@ RECIPE_WORDS = {
 """Keys of a recipe in words."""
 
 
-def draw(drawn, title: str, caption: str = "", missing: str = "") -> str:
-    """A matplotlib figure for the page, or its empty place where there is none."""
+def draw(drawn, title: str, caption: str = "", missing: str = "", live: bool = False) -> str:
+    """Return a matplotlib figure for the page, or its empty place if there is none.
+
+    Args:
+        drawn: the figure, or None.
+        title: name of the figure.
+        caption: explanation below it.
+        missing: words for its empty place.
+        live: True if the reader can zoom and read values, where Plotly's script lies beside the page.
+    """
     if drawn is None:
         return empty(missing, title)
     key = "".join(c if c.isalnum() else "-" for c in title.lower())
-    return figure(to_inline_svg(drawn, title, key), caption, title)
+    still = to_inline_svg(drawn, title, key)
+    return figure(interactive(still, plotly_figure(drawn)) if live else still, caption, title)
 
 
 def hover_tile(found: Figures) -> list[Tile]:
@@ -79,10 +89,10 @@ def learning_section(metrics: Metrics) -> Section:
     unchecked = "No evaluation in MuJoCo yet."
     note = "Dots: evaluations without exploration noise, filter off." if has_check else unchecked
     figures = [
-        draw(learning_curve(metrics, SUCCESS), "Success", note, no_rows),
-        draw(learning_curve(metrics, RETURN if has_return else REWARD), "Reward", "", no_rows),
-        draw(learning_curve(metrics, CONTACT), "Contact in training", "", no_rows),
-        draw(learning_curve(metrics, COLLISIONS), "Collisions in MuJoCo", "", unchecked),
+        draw(learning_curve(metrics, SUCCESS), "Success", note, no_rows, live=True),
+        draw(learning_curve(metrics, RETURN if has_return else REWARD), "Reward", "", no_rows, live=True),
+        draw(learning_curve(metrics, CONTACT), "Contact in training", "", no_rows, live=True),
+        draw(learning_curve(metrics, COLLISIONS), "Collisions in MuJoCo", "", unchecked, live=True),
     ]
     lead = "Pale: each update. Bold: moving average. The wall time is along the top." if metrics else ""
     return Section("Learning", grid(figures), lead)
@@ -169,10 +179,10 @@ def flight_section(
     shown = closest_flight(flights)
     log, who = shown.log, robot_names(shown.log, names)
     caption = "Rings: starts. Crosses: goals. Discs: robots at the end, true size. Pale band: the filter acted."
-    above = draw(map_view(log, (0, 1), who, (440, 400)), "From above", caption)
+    above = draw(map_view(log, (0, 1), who, (440, 400)), "From above", caption, live=True)
     beside = [
-        draw(map_view(log, (0, 2), who, (440, 230)), "From the side"),
-        draw(goal_errors(log, who, tolerance_m), "Arrival"),
+        draw(map_view(log, (0, 2), who, (440, 230)), "From the side", live=True),
+        draw(goal_errors(log, who, tolerance_m), "Arrival", live=True),
     ]
     figures = [first, above, *beside] if first else [above, grid(beside, "stack")]
     lead = f"Shown is {shown.name}" + (", the one with the closest approach." if len(flights) > 1 else ".")
@@ -214,16 +224,16 @@ def safety_section(flights: Sequence[RecordedFlight], names: Sequence[str] = ())
     shown = closest_flight(flights)
     log, who = shown.log, robot_names(shown.log, names)
     alone = "One robot: there is no distance to keep."
-    figures = [draw(distances(log, who), "Distances", f"{shown.name}: one line a robot.", alone)]
+    figures = [draw(distances(log, who), "Distances", f"{shown.name}: one line a robot.", alone, live=True)]
     if len(flights) > 1:
         caption = f"One line a flight; bold: {shown.name}."
-        figures.append(draw(all_distances(flights), f"All {len(flights)} flights", caption, alone))
+        figures.append(draw(all_distances(flights), f"All {len(flights)} flights", caption, alone, live=True))
     share = percent(float(np.mean(np.concatenate([f.log.active.ravel() for f in flights]))))
     figures.append(
         draw(interventions(log, who), "Filter interventions",
              f"{shown.name}: size of (command − nominal), acceleration, where the filter acted. "
              f"Over all flights it acted in {share} of the robots' decisions.",
-             "The filter changed no command in this flight, or was off.")
+             "The filter changed no command in this flight, or was off.", live=True)
     )  # fmt: skip
     return Section(
         "Safety",

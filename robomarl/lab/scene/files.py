@@ -14,7 +14,7 @@ COLOURS = 128
 """Colours of a GIF."""
 LAST_MS = 1500
 """Time for which a GIF shows its last picture."""
-SMALLER = ((640, 64, 1), (640, 32, 2), (480, 64, 2), (480, 32, 3), (320, 32, 4), (240, 16, 6))
+SMALLER = ((640, 64, 1), (640, 32, 1), (520, 32, 1), (480, 32, 2), (400, 32, 3), (320, 32, 4), (240, 16, 6))
 """Width [pixels], colours, and pictures for each that stays: tried in order until a GIF is small enough."""
 
 

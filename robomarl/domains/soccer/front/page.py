@@ -6,7 +6,7 @@ from pathlib import Path
 from robomarl.domains.soccer.core.log import load_match
 from robomarl.domains.soccer.front.plots import animated_match, ball_path, heat_map, score_line
 from robomarl.domains.soccer.ros.outcome import MatchResult
-from robomarl.front.report.page import Section, Tile, facts, figure, grid, page, table
+from robomarl.front.report.page import Section, Tile, facts, figure, grid, page, table, write_page
 from robomarl.front.report.sections import draw
 
 
@@ -30,7 +30,7 @@ def write_match_report(result: MatchResult, file: Path, about: Mapping[str, str]
         Section("About", facts({**about, "robots at the end": dict(result.states)})),
     ]
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(page("A match", f"{len(names)} robots, two teams", _verdict(result), _tiles(result), sections))
+    write_page(page("A match", f"{len(names)} robots, two teams", _verdict(result), _tiles(result), sections), file)
 
 
 def _tiles(result: MatchResult) -> list[Tile]:

@@ -23,6 +23,7 @@ from robomarl.front.report.runs import RecordedFlight
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 MOST_POINTS = 600
 BEHIND_TEXT = {"facecolor": PAPER, "edgecolor": "none", "alpha": 0.75, "pad": 1}
@@ -61,8 +62,8 @@ def map_view(log: FlightLog, plane: tuple[int, int], names: Sequence[str], size:
     unit = "xyz"[plane[1]] + " [m]", "xyz"[plane[0]] + " [m]"
     figure, axes = new_chart(*size, *unit, margins=(46, 16, 30, 42))
     at = steps_to_draw(log)
-    for i, _ in enumerate(names):
-        _draw_path(axes, log, at, i, plane)
+    for i, name in enumerate(names):
+        _draw_path(axes, log, at, i, plane).set_label(name)
     axes.set_aspect("equal", adjustable="datalim")
     axes.margins(0.2 if plane == (0, 1) else 0.12)
     axes.locator_params(nbins=6)
@@ -73,18 +74,20 @@ def map_view(log: FlightLog, plane: tuple[int, int], names: Sequence[str], size:
     return figure
 
 
-def _draw_path(axes: "Axes", log: FlightLog, at: np.ndarray, i: int, plane: tuple[int, int]) -> None:
+def _draw_path(axes: "Axes", log: FlightLog, at: np.ndarray, i: int, plane: tuple[int, int]) -> "Line2D":
+    """Draw the path of one robot with its start, goal and end; return the line of the path."""
     from matplotlib.patches import Circle
 
     line = robot_line(i)
     path = log.pos_m[at, i][:, plane]
     filtered = np.where(log.active[at, i][:, None], path, np.nan)
     axes.plot(*filtered.T, color=line["color"], linewidth=7, alpha=0.25, solid_capstyle="round")
-    axes.plot(*path.T, linewidth=1.8, **line)
+    (drawn,) = axes.plot(*path.T, linewidth=1.8, **line)
     axes.plot(*path[0], "o", color=line["color"], markersize=7, markerfacecolor=PAPER, markeredgewidth=1.6)
     axes.plot(*log.goal_m[-1, i][list(plane)], "x", color=line["color"], markersize=8, markeredgewidth=1.8)
     if np.isfinite(path[-1]).all():
         axes.add_patch(Circle(tuple(path[-1]), log.radius_m, color=line["color"], alpha=0.35, linewidth=0))
+    return drawn
 
 
 def _name_starts(axes: "Axes", log: FlightLog, plane: tuple[int, int], names: Sequence[str]) -> None:
@@ -110,7 +113,7 @@ def distances(log: FlightLog, names: Sequence[str]) -> "Figure | None":
     figure, axes = new_chart(440, 280, "distance to the nearest robot [m]", "time [s]", margins=(46, 106, 30, 42))
     shown = np.minimum.reduceat(nearest, at)  # where times are left out, their closest approach stays
     for i in range(len(names)):
-        axes.plot(log.time_s[at], shown[:, i], linewidth=1.5, **robot_line(i))
+        axes.plot(log.time_s[at], shown[:, i], linewidth=1.5, label=names[i], **robot_line(i))
     _mark_limits(axes, log, least)
     axes.set_xlim(log.time_s[0], log.time_s[-1])
     when = float(log.time_s[step])
@@ -151,7 +154,7 @@ def all_distances(flights: Sequence[RecordedFlight]) -> "Figure | None":
         log, is_worst = flights[i].log, i == worst
         at = steps_to_draw(log)
         style = {"color": INK, "linewidth": 1.8} if is_worst else {"color": MUTED, "linewidth": 1, "alpha": 0.5}
-        axes.plot(log.time_s[at], np.minimum.reduceat(least[i], at), **style)
+        axes.plot(log.time_s[at], np.minimum.reduceat(least[i], at), label=flights[i].name, **style)
     _mark_limits(axes, flights[worst].log, float(least[worst].min()))
     axes.set_xlim(0, max(flight.log.time_s[-1] for flight in flights))
     place = int(np.argmin(least[worst]))
@@ -166,7 +169,7 @@ def goal_errors(log: FlightLog, names: Sequence[str], tolerance_m: float | None 
     error = np.linalg.norm(log.pos_m - log.goal_m, axis=-1)
     figure, axes = new_chart(440, 280, "distance to the goal [m]", "time [s]", margins=(46, 106, 30, 42))
     for i in range(len(names)):
-        axes.plot(log.time_s[at], error[at, i], linewidth=1.6, **robot_line(i))
+        axes.plot(log.time_s[at], error[at, i], linewidth=1.6, label=names[i], **robot_line(i))
     axes.set_ylim(0)
     axes.set_xlim(log.time_s[0], log.time_s[-1])
     labels = [(float(error[-1, i]), name, robot_line(i)["color"]) for i, name in enumerate(names)]

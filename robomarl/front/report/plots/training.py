@@ -91,10 +91,11 @@ def learning_curve(metrics: Metrics, panel: Panel, size: tuple[int, int] = (440,
 
 def _draw(axes: "Axes", line: Line, x: np.ndarray, y: np.ndarray) -> None:
     if line.is_evaluation:
-        axes.plot(thin(x), thin(y), "o-", color=line.colour, markersize=4, linewidth=1.4, clip_on=False, zorder=4)
+        dots = {"markersize": 4, "linewidth": 1.4, "clip_on": False, "zorder": 4, "label": line.label}
+        axes.plot(thin(x), thin(y), "o-", color=line.colour, **dots)
         return
     axes.plot(thin(x), thin(y), color=line.colour, alpha=0.28, linewidth=1)
-    axes.plot(thin(x), thin(smooth(y)), color=line.colour, linewidth=2, solid_capstyle="round")
+    axes.plot(thin(x), thin(smooth(y)), color=line.colour, linewidth=2, solid_capstyle="round", label=line.label)
 
 
 def _end(line: Line, y: np.ndarray) -> float:

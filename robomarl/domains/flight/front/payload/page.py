@@ -7,7 +7,7 @@ from pathlib import Path
 from robomarl.core.log import load_flight
 from robomarl.domains.flight.front.payload.plots import Marks, load_paths, place_against_goal, pose_errors, tensions
 from robomarl.domains.flight.ros.payload.outcome import MissionResult
-from robomarl.front.report.page import Section, Tile, facts, grid, page, table
+from robomarl.front.report.page import Section, Tile, facts, grid, page, table, write_page
 from robomarl.front.report.plots.flight import distances, interventions
 from robomarl.front.report.sections import draw, robot_names
 from robomarl.front.report.units import metres
@@ -39,7 +39,7 @@ def write_load_report(result: MissionResult, file: Path, about: Mapping[str, str
         Section("Flight", facts({**about, "robots at the end": dict(result.states)})),
     ]  # fmt: skip
     file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(page("A load in flight", f"{len(names)} robots", _verdict(result), _tiles(result), sections))
+    write_page(page("A load in flight", f"{len(names)} robots", _verdict(result), _tiles(result), sections), file)
 
 
 def _marks(result: MissionResult) -> Marks:
