@@ -2,10 +2,12 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
@@ -88,6 +90,25 @@ def test_the_wheels_command_runs_elsewhere(wheel_venv: Path, tmp_path: Path):
     run(wheel_venv / "bin" / "robomarl", "list", cwd=tmp_path)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("extra", ["", "[train]"], ids=["robot", "train"])
+def test_readme_example_flies_in_a_bare_environment(extra: str, wheel: Path, root: Path, tmp_path: Path):
+    """All dependencies come from the package index, and nothing of this environment is borrowed."""
+    venv.create(tmp_path / "venv", with_pip=True)
+    python, constraints = tmp_path / "venv/bin/python", root / "constraints-cpu.txt"
+    words = [python, "-m", "pip", "install", "--quiet", "--constraint", constraints, f"{wheel}{extra}"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    if "No matching distribution" in done.stderr or "NewConnectionError" in done.stderr:
+        pytest.skip(f"pip reaches no package index: {done.stderr[-200:]}")
+    assert done.returncode == 0, done.stderr
+    (block,) = re.findall(r"```python\n(.*?)```", (root / "README.md").read_text(), re.S)
+    said = run(python, "-c", f"{block}\nimport json; print(json.dumps(result.command.tolist()))", cwd=tmp_path)
+    command = json.loads(said.splitlines()[-1])
+    assert len(command) == 4 and max(map(abs, command)) < 1e-6  # it hovers: no teammate has been received
+    if extra:
+        assert "success" in run(tmp_path / "venv/bin/robomarl", "eval", "swap_4", "--episodes", "2", cwd=tmp_path)
+
+
 def test_benchmarks_are_not_in_the_wheel_and_the_command_says_so(wheel_venv: Path, tmp_path: Path):
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [wheel_venv / "bin" / "robomarl", "bench"]
@@ -132,6 +153,22 @@ def test_what_colcon_installed_runs(colcon_install: Path, source: Path, tmp_path
     file, *program = in_ros(colcon_install, f"{sys.executable} -c '{SHOW_PEER}'", tmp_path).split()
     assert Path(file).resolve().is_relative_to(home)
     assert program == ["robomarl_peers", "px4_peer_node", "robomarl_peers.flying", "px4_peer_node"]
+
+
+KEYS = {"onnxruntime": "python3-onnxruntime-pip", "pyyaml": "python3-yaml", "tyro": ""}
+"""Keys of rosdep that are not `python3-NAME`; tyro has none."""
+
+
+def test_package_xml_names_what_a_robot_needs_in_the_keys_of_rosdep(root: Path):
+    catkin = pytest.importorskip("catkin_pkg.package")
+    package = catkin.parse_package(str(root / "package.xml"))
+    package.validate()
+    keys = {depend.name for depend in (*package.exec_depends, *package.build_depends)}
+    project = tomllib.loads((root / "pyproject.toml").read_text())["project"]
+    names = [re.split(r"[\[>;=<]", text)[0] for text in project["dependencies"]]
+    assert {KEYS.get(name, f"python3-{name}") for name in names} - {""} <= keys
+    ros = [re.split(r"[\[;]", text)[0] for text in project["optional-dependencies"]["ros"] if text.startswith("ros-")]
+    assert {name.removeprefix("ros-").replace("-", "_") for name in ros} <= keys
 
 
 SHOW_KERNEL = "from robomarl.core.filter.kernel import usable; import robomarl.core.filter.filter; print(usable())"
