@@ -74,6 +74,9 @@ class FieldDesk:
         self._asked: SimpleQueue[Pending] = SimpleQueue()
         self._pending: list[Pending] = []
         self._insists_until_s = self._again_s = 0.0
+        self._unstopped: set[str] = set()
+        """Robots that have not announced ESTOP since the E-stop was pressed. One that did, and was reset since, is not
+        stopped again."""
 
     def poll(self, duration_s: float = POLL_S) -> None:
         """Take answers and messages; call it from one thread only."""
@@ -91,6 +94,8 @@ class FieldDesk:
         for name, mailbox in self._announced.items():
             for said, _ in mailbox.take():
                 self._watch.announced(said, steady_s, at_s)
+                if said.state is State.ESTOP:
+                    self._unstopped.discard(name)
             if rows := self._ticks[name].latest():
                 self._watch.robots[name].tick(rows[-1])
 
@@ -122,9 +127,9 @@ class FieldDesk:
         """
         tags = frozenset({PRESSED, ORDERED + Order.ESTOP})
         self._news.put(FieldEvent(time.time(), f"E-STOP pressed by {operator}", "", ERROR, tags))
+        self._unstopped, self._insists_until_s = set(self.team), time.monotonic() + INSIST_S
         for target in (ALL, *self.team):
             self._clients[target, Order.ESTOP].call_async(Trigger.Request())
-        self._insists_until_s = time.monotonic() + INSIST_S
 
     def order(self, order: Order, target: str, operator: str) -> Future[str]:
         """Order one robot or all; return the future reason for a refusal, "" if it was carried out.
@@ -170,9 +175,8 @@ class FieldDesk:
         if steady_s > self._insists_until_s or steady_s < self._again_s:
             return
         self._again_s = steady_s + AGAIN_S
-        for name, watch in self._watch.robots.items():
-            if watch.said is None or watch.said.state is not State.ESTOP:
-                self._clients[name, Order.ESTOP].call_async(Trigger.Request())
+        for name in self._unstopped:
+            self._clients[name, Order.ESTOP].call_async(Trigger.Request())
 
     def _give_up(self, steady_s: float) -> None:
         """End orders that nothing answered."""

@@ -40,6 +40,15 @@ def chromium() -> "Iterator[Browser]":
         browser.close()
 
 
+@pytest.fixture(autouse=True)
+def closed_tabs(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Close what a test has opened: the next one is alone."""
+    yield
+    if "chromium" in request.fixturenames:
+        for context in request.getfixturevalue("chromium").contexts:
+            context.close()
+
+
 @pytest.fixture(scope="module")
 def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultRig]:
     """Two robots up, for all tests of a module."""
