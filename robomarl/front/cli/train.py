@@ -4,9 +4,10 @@ The run folder holds the recipe, the scenario, metrics as CSV and TensorBoard, a
 """
 
 import math
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
@@ -56,6 +57,9 @@ class Args:
     """Do not train: print where the time of one update goes."""
     imitate: bool = False
     """Do not train: fit the policy to the task's own law, for `--init` to start from."""
+    log: tuple[Literal["wandb", "mlflow"], ...] = ()
+    """Show the metrics on these boards, too, beside CSV and TensorBoard: Weights & Biases (extra `wandb`, settings in
+    WANDB_...), MLflow (extra `mlflow`, settings in MLFLOW_...). Name them again with --resume."""
     quiet: bool = False
     """No progress bar."""
     save_every_s: NonNegative = 20.0
@@ -131,14 +135,16 @@ def train(config: "TrainConfig", scenario: "Scenario", options: "RunOptions") ->
 
 def options_of(args: Args, config: "TrainConfig", seed: int) -> "RunOptions":
     """How the run is carried out."""
+    from robomarl.fleet.waiting import waits
     from robomarl.lab.train.run.options import RunOptions
 
     if seed + args.seeds - 1 > MAX_SEED:
         raise UsageError(f"--seeds {args.seeds}: from seed {seed} on they go beyond {MAX_SEED}; begin with less.")
     out, init = args.out or Path("runs") / Path(config.scenario).stem, (args.init,) if args.init else ()
     check_folder("--out", out)
-    more = {name: getattr(args, name) for name in ("minutes", "steps", "save_every_s", "evaluations")}
-    return RunOptions(out, seed, args.seeds, resume=args.resume, init=init, quiet=args.quiet, **more)
+    more = {name: getattr(args, name) for name in ("minutes", "steps", "save_every_s", "evaluations", "log")}
+    told = nullcontext if args.quiet else waits
+    return RunOptions(out, seed, args.seeds, resume=args.resume, init=init, quiet=args.quiet, waits=told, **more)
 
 
 def staged_options(args: Args, plan: "StagedTraining") -> "RunOptions":

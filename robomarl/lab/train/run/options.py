@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 from robomarl.core.bundle.provenance import UsedResidual
+from robomarl.lab.train.boards import BoardName
 from robomarl.lab.train.state import TrainState
 
 Rows = list[dict[str, float]]
@@ -35,10 +37,16 @@ class RunOptions:
     """Names and hashes of the recordings that the run adapts its start to."""
     residual: UsedResidual | None = None
     """That these recordings showed, and that the scenario has."""
+    log: tuple[BoardName, ...] = ()
+    """Boards that show the metrics, beside TensorBoard."""
     quiet: bool = False
     """No progress bar."""
     label: str = ""
     """Name of the run on the progress bar."""
+    later: int = 0
+    """Agent-steps of the stages after this run, which the time left on the progress bar counts, too."""
+    waits: Callable[[str], AbstractContextManager[object]] = nullcontext
+    """Entered with the name of what is waited for while the compiler or an evaluation holds the run up."""
     save_every_s: float = 20.0
     """Time between two checkpoints."""
     evaluations: int = 8

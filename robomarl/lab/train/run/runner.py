@@ -15,12 +15,13 @@ from functools import cache, partial
 import jax
 import numpy as np
 
-from robomarl.core.config import UserError
+from robomarl.core.config import UserError, to_dict
 from robomarl.lab.on_robots import check_on_robots
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.engines.compiler import keep_compiled
 from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.train.algorithm import make_update, may_share, per_update, training_env
+from robomarl.lab.train.boards import check_boards
 from robomarl.lab.train.config import TrainConfig
 from robomarl.lab.train.initial.programs import compile_update
 from robomarl.lab.train.initial.start import first_state, initial_weights, traced_start
@@ -46,7 +47,7 @@ class Member:
     def __init__(self, run: Run, options: RunOptions, steps: int, worker: Executor) -> None:
         """Open the logs; `worker` has the judge's evaluations."""
         self.folder = run.folder
-        self.logs = Logs(run.folder, steps)
+        self.logs = Logs(run.folder, steps, options.log, to_dict(run.config) if options.log else {})
         self._judge, self._worker = BestPolicyKeeper(run, options.evaluations, options.eval_episodes), worker
 
     def log(self, row: dict[str, float], state: Callable[[], TrainState]) -> None:
@@ -79,6 +80,7 @@ def train_run(config: TrainConfig, scenario: Scenario, options: RunOptions) -> R
 
 
 def _train(config: TrainConfig, scenario: Scenario, options: RunOptions, locks: ExitStack) -> Rows:
+    check_boards(options.log)
     keep_compiled(may_share(config, scenario))
     config = longer(config, options.steps)
     env = training_env(config, scenario)
@@ -108,7 +110,7 @@ def _train(config: TrainConfig, scenario: Scenario, options: RunOptions, locks: 
         Member(Run(folder, scenario, config, seed, "", {}, first), options, steps, worker)
         for seed, folder in options.folders.items()
     ]
-    bar = ProgressBar(steps * len(members), config.last_step * len(members), options.quiet, options.label)
+    bar = ProgressBar(steps * len(members), config.last_step * len(members), options)
     with ExitStack() as opened, interrupt_flag() as interrupted:
         for close in (bar.close, *(member.logs.close for member in members)):
             opened.callback(close)
@@ -170,8 +172,9 @@ def _loop(loop: UpdateLoop, first: TrainState, interrupted: threading.Event) -> 
 
 def save_all(loop: UpdateLoop, state: TrainState) -> None:
     """Replace the checkpoint of every seed."""
-    for member, one in zip(loop.members, each(state, len(loop.members)), strict=True):
-        member.save(one(), keep_before=len(loop.members) > 1)
+    with loop.options.waits("the evaluation of the policy on mujoco, and the checkpoint"):
+        for member, one in zip(loop.members, each(state, len(loop.members)), strict=True):
+            member.save(one(), keep_before=len(loop.members) > 1)
 
 
 def updates(loop: UpdateLoop, state: TrainState) -> Iterator[tuple[TrainState, Rows]]:
@@ -179,7 +182,8 @@ def updates(loop: UpdateLoop, state: TrainState) -> Iterator[tuple[TrainState, R
     config, options, num = loop.config, loop.options, len(loop.members)
     count, steps = loop.members[0].logs.last_update, int(np.max(state.steps))
     before, started = loop.members[0].logs.last_seconds, time.monotonic()
-    update = loop.update()  # its seconds count, as those of a run that is resumed do
+    with options.waits("the compiler"):
+        update = loop.update()  # its seconds count, as those of a run that is resumed do
     while steps + loop.per_update <= config.last_step or count == 0:
         last, (state, metrics) = state, update(state)
         values = {name: np.atleast_1d(value) for name, value in jax.device_get(metrics).items()}

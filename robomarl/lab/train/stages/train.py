@@ -89,7 +89,8 @@ def train_stages(plan: StagedTraining, options: RunOptions) -> Iterator[StageEnd
     left_min = options.minutes
     for i, stage in enumerate(plan.stages[newest:], newest):
         title = f"stage {i + 1} of {len(plan.stages)}, {stage.name}"
-        own = replace(options_of(plan, stage, options), minutes=left_min, resume=begun[i], label=title)
+        later = sum(other.config.last_step for other in plan.stages[i + 1 :])
+        own = replace(options_of(plan, stage, options), minutes=left_min, resume=begun[i], label=title, later=later)
         scenario = scenario_of(plan, stage, str(options.out / FILE))
         try:
             rows = train_run(stage.config, scenario, own)
