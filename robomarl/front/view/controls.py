@@ -141,6 +141,7 @@ class GoalHandles:
             if robot not in self._held and not np.allclose(handle.position, moment.goal_m[robot], atol=1e-6):
                 handle.position = moment.goal_m[robot]
         if first and len(self._goals):
+            self._robot.visible = len(self._goals) == len(self._scene.names)  # a load has one goal for all
             self._show_numbers()
 
     def _wanted(self) -> list[int]:

@@ -140,7 +140,7 @@ def look_at(server: viser.ViserServer, moment: SceneMoment) -> None:
     places = np.concatenate([moment.pos_m, moment.goal_m])
     low, high = places.min(0), places.max(0)
     middle, reach = (low + high) / 2, max(float(np.linalg.norm(high - low)), 1.0)
-    x, y, z = (middle + 1.35 * reach * np.array([-0.45, -0.85, 0.6])).tolist()
+    x, y, z = (middle + 0.95 * reach * np.array([-0.45, -0.85, 0.6])).tolist()
     server.initial_camera.position = (x, y, z)
     server.initial_camera.look_at = (float(middle[0]), float(middle[1]), float(middle[2]))
 
