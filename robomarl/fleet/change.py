@@ -69,7 +69,7 @@ class Change:
     def run(self) -> list[Report]:
         """Prepare, switch and look after all; if one is not well, all go back. Robots are let go of at the end."""
         with ThreadPoolExecutor(len(self.robots)) as pool:
-            team = Together(self.robots, pool)
+            team = Together(self.robots, pool, self.step.__getitem__)
             try:
                 failed = next(filter(None, (self._begin(team, names) for names in self._groups())), "")
                 failed = failed or ("" if self.before else next(iter(self.robots)))

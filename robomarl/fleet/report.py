@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from robomarl.core.config import UserError
 from robomarl.fleet.robot import Robot
 from robomarl.fleet.serve import Facts
+from robomarl.fleet.waiting import Waiting, waits
 
 PING_S, PONG_S = 3.0, 6.0
 """How often robots that wait for others are told that we are still there, and how long each may take to answer [s]."""
@@ -64,8 +65,18 @@ def each(robots: Robots, look: Look) -> list[Report]:
         finally:
             robot.close()
 
-    with ThreadPoolExecutor(len(robots)) as pool:
-        return list(pool.map(one, robots))
+    answered: set[str] = set()
+
+    def noted(name: str) -> Report:
+        report = one(name)
+        answered.add(name)
+        return report
+
+    def silent() -> str:
+        return f"the answers of {', '.join(name for name in robots if name not in answered)}"
+
+    with ThreadPoolExecutor(len(robots)) as pool, waits(silent):
+        return list(pool.map(noted, robots))
 
 
 @dataclass(frozen=True)
@@ -75,6 +86,8 @@ class Together:
     robots: Robots
     pool: Executor
     """Threads, one for each robot; each robot gets only one request at a time."""
+    step_of: Callable[[str], str] = lambda name: ""
+    """Step that a robot is at, for people."""
 
     def all(self, act: Callable[[str], bool], names: Iterable[str], held: Iterable[str], at_once: int = 0) -> str:
         """Act on robots by name; return the first robot, in their order, for which the act returned False, or
@@ -88,7 +101,9 @@ class Together:
         """
         names, jobs, good, pings = list(names), {}, {}, {}
         queue, next_s = deque(names), time.monotonic() + PING_S
+        waiting = Waiting(lambda: self._busy(jobs.values()))
         while queue or jobs:
+            waiting.look()
             while queue and len(jobs) < (at_once or len(names)):
                 name = queue.popleft()
                 wait(pings.pop(name, ()))
@@ -100,6 +115,11 @@ class Together:
                 self._ping([name for name in list(held) if name not in jobs.values()], pings)
         wait([ping for sent in pings.values() for ping in sent])
         return next((name for name in names if not good[name]), "")
+
+    def _busy(self, names: Iterable[str]) -> str:
+        """Return the robots that are at work, each with its step."""
+        steps = {name: self.step_of(name) for name in names}
+        return ", ".join(f"{name} ({step})" if step else name for name, step in steps.items())
 
     def _ping(self, names: list[str], pings: dict[str, tuple[Future]]) -> None:
         """Ping side by side: a robot that does not answer must not keep the rest waiting until they give up."""

@@ -1,5 +1,6 @@
 """`RunningStage`: a fleet that runs now, over ROS, as moments of a scene. It listens; goals are all that it sends."""
 
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from robomarl.core.view import Goal
 from robomarl.field.scene.heard_team import HeardTeam
+from robomarl.fleet.waiting import Waiting
 from robomarl.lab.scene.scene import Scene, SceneMoment
 from robomarl.ros import convert, topics
 from robomarl.ros.environment_check.check import check_environment
@@ -44,6 +46,10 @@ class RunningStage:
         self.scene = replace(scene, names=team, period_s=STEP_S)
         self._node, self._team = node, HeardTeam(team, base, task)
         self._begun_s, self._shown = time.monotonic(), 0
+        domain = os.environ.get("ROS_DOMAIN_ID", "0")
+        self._waiting = Waiting(
+            f"a message of {', '.join(team)} in ROS domain {domain}; `robomarl up` starts their nodes"
+        )
         takes = self._team.takes.items()
         self._mailboxes = {name: Mailbox(node, topic, name, depth=DEPTH) for name, (topic, _) in takes}
         goal = self._team.graph.goal
@@ -64,6 +70,8 @@ class RunningStage:
             for data, _ in mailbox.take():
                 self._team.take(name, data)
         if self._team.changes == self._shown:
+            if not self._shown:
+                self._waiting.look()
             return None
         self._shown = self._team.changes
         self.moment = self._team.moment(at_s)

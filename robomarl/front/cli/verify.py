@@ -19,8 +19,10 @@ class Args:
 def run(args: Args) -> Figures:
     """Print and return the verdict; `ok` decides the exit status."""
     from robomarl.fleet.checks.isolated_check import verify_bundle
+    from robomarl.fleet.waiting import waits
 
-    verdict = verify_bundle(args.bundle)
+    with waits(f"the check of {args.bundle}"):
+        verdict = verify_bundle(args.bundle)
     for problem in verdict.problems:
         print(f"problem: {problem}")
     if verdict.ok:

@@ -31,6 +31,7 @@ from robomarl.fleet.install.remote_install import RemoteInstall, why_it_failed
 from robomarl.fleet.install.wheels import LOCK, Shelf, why_in_python
 from robomarl.fleet.robot import Robot, operator
 from robomarl.fleet.transport import SshTransport, ssh_command
+from robomarl.fleet.waiting import waits
 from robomarl.ros.install.systemd_unit import KEYSTORE, Network, start_script, unit_file, unit_name
 
 STEPS = ("connect", "build", "send", "install", "switch", "check", "done")
@@ -110,7 +111,8 @@ class TeamSetup:
 
     def __init__(self, fleet: Fleet, shelf: Shelf | None, watch: Callable[[str, str], None], network: Network) -> None:
         """Nothing is done yet; without a shelf, robots are only looked at."""
-        self._fleet, self._shelf, self._watch, self._network = fleet, shelf, watch, network
+        self._fleet, self._shelf, self._told, self._network = fleet, shelf, watch, network
+        self._steps: dict[str, str] = {}
         self._robots = {robot.name: robot for robot in sorted(fleet.robots, key=lambda robot: robot.index)}
         self._reports = {name: SetupReport(name) for name in self._robots}
         self._installs: dict[str, RemoteInstall] = {}
@@ -135,8 +137,18 @@ class TeamSetup:
     def _all(self, pool: ThreadPoolExecutor, act: Callable[[RobotConfig], None]) -> str:
         """Act on all robots that have not failed, at once; the first one that failed, or nothing."""
         names = [name for name in self._robots if self._reports[name].ok]
-        good = dict(zip(names, pool.map(lambda name: self._timed(act, name), names), strict=True))
+        with waits(lambda: self._busy(names)):
+            good = dict(zip(names, pool.map(lambda name: self._timed(act, name), names), strict=True))
         return next((name for name in names if not good[name]), "")
+
+    def _busy(self, names: list[str]) -> str:
+        """Return the robots that are at work, each with its step."""
+        return ", ".join(f"{name} ({step})" for name in names if (step := self._steps.get(name)))
+
+    def _watch(self, name: str, step: str) -> None:
+        """Keep in mind that a robot begins a step, and tell it."""
+        self._steps[name] = step
+        self._told(name, step)
 
     def _timed(self, act: Callable[[RobotConfig], None], name: str) -> bool:
         start = time.perf_counter()
@@ -146,6 +158,7 @@ class TeamSetup:
             self._watch(name, "failed")
             self._update(name, ok=False, reason=str(error) if isinstance(error, UserError) else f"{name}: {error!r}")
         self._update(name, seconds=self._reports[name].seconds + time.perf_counter() - start)
+        self._steps.pop(name, None)
         return self._reports[name].ok
 
     def _update(self, name: str, **changes: Any) -> None:

@@ -11,6 +11,7 @@ from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
+from robomarl.fleet.waiting import Waiting
 from robomarl.ros import convert, status_messages, topics
 from robomarl.ros.intake.mailbox import Mailbox
 from robomarl.ros.intake.unheard import unheard_publishers
@@ -55,8 +56,13 @@ class Listener:
 
     def run(self, seconds: float) -> None:
         """Listen for this time [s]."""
-        end_s = time.monotonic() + seconds
-        self.listen_while(lambda: time.monotonic() < end_s)
+        waiting = Waiting(f"messages of {', '.join(self.seen.robots)}", seconds)
+
+        def goes_on() -> bool:
+            waiting.look()
+            return not waiting.is_over
+
+        self.listen_while(goes_on)
         self._look_around()
 
     def listen_while(self, condition: Callable[[], bool]) -> None:
