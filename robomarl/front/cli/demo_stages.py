@@ -20,7 +20,7 @@ EPISODES, QUICK_EPISODES = 200, 50
 if TYPE_CHECKING:
     import numpy as np
 
-    from robomarl.front.report.report import TeamMeasurements
+    from robomarl.front.report.report import RecordedFlight, TeamMeasurements
     from robomarl.ros.operator.flight_outcome import FlightFigures
     from robomarl.ros.operator.flights import FlightsResult
 
@@ -256,17 +256,13 @@ def report(
     import numpy as np
 
     from robomarl.core.hardware.fleet import load_fleet
-    from robomarl.core.log import load_flight
-    from robomarl.front.report.report import DemoReport, DemoStage, RecordedFlight, write_demo_report
+    from robomarl.front.report.report import DemoReport, DemoStage, write_demo_report
     from robomarl.lab.sim.scenario import load_scenario
 
     with journal.stage("write the report"):
         fleet = load_fleet(options.fleet)
         scenario = load_scenario(fleet.scenario)
         robots = tuple(r.name for r in sorted(fleet.robots, key=lambda r: r.index))
-        flights = tuple(
-            RecordedFlight(f"flight {f.seed}", load_flight(Path(f.log)), judged(f)) for f in result.flights if f.log
-        )
         expected, received = messages(result, robots)
         data = DemoReport(
             subtitle=f"{fleet.scenario} with {len(robots)} robots on {platform.machine()}",
@@ -275,7 +271,7 @@ def report(
             outcomes=tuple(outcomes),
             hover=journal.figures,
             run_dir=run_dir,
-            flights=flights,
+            flights=recorded(result),
             robots=robots,
             tolerance_m=scenario.success.position_m,
             ticks_us={name: np.concatenate([f.ticks_us[name] for f in result.flights]) for name in robots},
@@ -286,6 +282,15 @@ def report(
             facts={"bundle": journal.figures.get("bundle_id", ""), "fleet": fleet.name, "recording": result.recording},
         )
         write_demo_report(data, options.out / "report.html")
+
+
+def recorded(result: "FlightsResult") -> "tuple[RecordedFlight, ...]":
+    """Return the logs of the flights with the values of their judge."""
+    from robomarl.core.log import load_flight
+    from robomarl.front.report.report import RecordedFlight
+
+    logged = [flight for flight in result.flights if flight.log]
+    return tuple(RecordedFlight(f"flight {f.seed}", load_flight(Path(f.log)), judged(f)) for f in logged)
 
 
 def judged(flight: "FlightFigures") -> Figures:

@@ -25,7 +25,7 @@ MOST_SVG_BYTES = 150_000
 """Larger drawings are left out of the index."""
 
 
-class Report(NamedTuple):
+class FoundReport(NamedTuple):
     """One report page."""
 
     file: Path
@@ -80,13 +80,13 @@ class _Reader(HTMLParser):
             self.words[self._into] = self.words.get(self._into, "") + data
 
 
-def find_reports(folder: Path) -> list[Report]:
+def find_reports(folder: Path) -> list[FoundReport]:
     """Return all reports below a folder, newest first."""
     found = [read_report(file) for file in folder.glob("**/*.html") if file != folder / INDEX]
     return sorted((report for report in found if report), key=lambda report: -report.changed_s)
 
 
-def read_report(file: Path) -> Report | None:
+def read_report(file: Path) -> FoundReport | None:
     """Return what a page says of itself; None for a page that robomarl did not write."""
     content = file.read_text(errors="replace")
     reader = _Reader()
@@ -97,7 +97,7 @@ def read_report(file: Path) -> Report | None:
     kind = KINDS.get(heading, "training run" if heading.startswith("Run ") else "report")
     picture = _small_image(reader.image) if reader.image.startswith("data:image/") else _small_drawing(content)
     subtitle, verdict = (reader.words.get(name, "") for name in ("subtitle", "verdict"))
-    return Report(file, kind, heading, subtitle, verdict, file.stat().st_mtime, reader.is_bad, picture)
+    return FoundReport(file, kind, heading, subtitle, verdict, file.stat().st_mtime, reader.is_bad, picture)
 
 
 def _small_image(source: str) -> str:
@@ -130,7 +130,7 @@ def _small_drawing(content: str) -> str:
     return f"data:image/svg+xml;base64,{base64.b64encode(whole.encode()).decode()}"
 
 
-def index_page(reports: Sequence[Report], folder: Path) -> str:
+def index_page(reports: Sequence[FoundReport], folder: Path) -> str:
     """Return the page, with links relative to the folder that it is for."""
     cards = "\n".join(_card(report, folder) for report in reports)
     body = f'<div class="reports">{cards}</div>'
@@ -140,7 +140,7 @@ def index_page(reports: Sequence[Report], folder: Path) -> str:
     return page("robomarl reports", str(folder), verdict, [], [Section("Newest first", body)])
 
 
-def _card(report: Report, folder: Path) -> str:
+def _card(report: FoundReport, folder: Path) -> str:
     """Return the card of one report."""
     link = html.escape(quote(relpath(report.file, folder)), quote=True)
     fit = "whole" if report.picture.startswith("data:image/svg") else "filled"
