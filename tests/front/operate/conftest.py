@@ -60,6 +60,7 @@ def rig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FaultRig]:
 @pytest.fixture
 def flying(rig: FaultRig) -> FaultRig:
     """The pair in flight; an E-stop of before is released."""
+    rig.order(Order.ESTOP, "all")  # once it is carried out, so is one of the page that was on its way
     rig.order(Order.RESET, "all")
     rig.fly()
     return rig
@@ -88,12 +89,22 @@ class ServedPage:
         said = "".join(self.lines)
         assert "open http" in said, said
         self.address = said.split("open ")[-1].split()[0]
-        threading.Thread(target=self.process.stdout.read, daemon=True).start()
+        self._reads = threading.Thread(target=self.process.stdout.read, daemon=True)
+        self._reads.start()
 
     def stop(self) -> int:
         """End it as Ctrl-C does; return its exit status."""
         self.process.send_signal(signal.SIGINT)
         return self.process.wait(30)
+
+    def close(self) -> None:
+        """Kill it if it runs still."""
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        self._reads.join()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
 
 
 @contextmanager
@@ -103,8 +114,7 @@ def served(rig: FaultRig, *options: str) -> Iterator[ServedPage]:
     try:
         yield page
     finally:
-        if page.process.poll() is None:
-            page.process.kill()
+        page.close()
 
 
 @pytest.fixture(scope="module")
