@@ -129,7 +129,7 @@ def said_by_model(scenario: Any, world: Any) -> dict[str, Any]:
 
 
 def said_of_load(scenario: Any, world: Any) -> dict[str, Any]:
-    from robomarl.domains.flight.field.payload.sim_sensors import sense_load
+    from robomarl.domains.flight.field.sim_node import sense_load
 
     return sense_load(scenario, world, 1.5)
 

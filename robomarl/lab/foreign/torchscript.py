@@ -10,13 +10,13 @@ import warnings
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 
 from robomarl.core.config import UserError
 from robomarl.lab.foreign.aten import OPERATORS
 from robomarl.lab.foreign.policy import ForeignPolicy
-from robomarl.lab.foreign.pytorch import pytorch
 from robomarl.lab.foreign.script_graph import Script, ScriptGraph
 
 MAX_CODE = 2**22
@@ -91,3 +91,10 @@ def _reference(module: Script, buffers: list[str]) -> Callable[[np.ndarray], np.
         return np.stack([module(row[None]).numpy().reshape(-1) for row in rows])
 
     return fly
+
+
+def pytorch() -> ModuleType:
+    """Return PyTorch, of the extra `torch`; raises `ModuleNotFoundError` where the extra is not installed."""
+    import torch  # pyright: ignore[reportMissingImports]
+
+    return torch

@@ -1,17 +1,33 @@
 """`sim_node`: the simulator of flying teams, and of the load that a team may carry."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from robomarl.core.log import save_flight
 from robomarl.core.view import Goal
-from robomarl.domains.flight.field.payload.sim_sensors import SENSORS
 from robomarl.domains.flight.field.sim_team import RealTimeTeam
 from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.domains.flight.lab.world import FlightWorld
+from robomarl.domains.flight.ros.payload.topics import LOAD_POSE
 from robomarl.field.simulated.team_sim_node import TeamSimNode
+from robomarl.ros import convert
 from robomarl.ros.fieldtask import FieldTask, Sensor
 from robomarl.ros.io.messages import Message
 from robomarl.ros.io.node_base import run_node
+
+Sense = Callable[[FlightScenario, FlightWorld, float], dict[str, Message]]
+"""(scenario, world with axes [1, ...], stamp [s]) -> message, or its bytes, by the name of the sensor's topic."""
+
+
+def sense_load(scenario: FlightScenario, world: FlightWorld, stamp_s: float) -> dict[str, Message]:
+    """The load's pose as motion capture has it: one measurement for all robots."""
+    measured = Goal(world.carried.measured_pos_m[0, 0], world.carried.measured_quat[0, 0])
+    return {LOAD_POSE.name: convert.goal_from(measured, stamp_s)}
+
+
+SENSORS: dict[str, Sense] = {"lift": sense_load}
+"""Sensor functions by the name of the task."""
 
 
 class SimNode(TeamSimNode[FlightScenario]):
