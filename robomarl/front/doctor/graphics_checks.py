@@ -39,7 +39,7 @@ def drawing() -> Iterator[Finding]:
             yield Finding("GL", "ok", f"MuJoCo renders a frame with {name}")
             return
         problem = f"{name}: {end.problem}"
-    found = f"MuJoCo can't render ({problem or f'MUJOCO_GL={asked} needs a screen'}); films are drawn by matplotlib"
+    found = f"MuJoCo can't render ({problem or f'MUJOCO_GL={asked} needs a screen'}); films are drawn from above"
     fix = f"unset MUJOCO_GL, or set it to one of: {', '.join(BACKENDS)}" if asked else "sudo apt install libegl1"
     yield Finding("GL", "note", found, fix)
 
