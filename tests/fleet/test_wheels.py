@@ -155,7 +155,8 @@ def test_a_robot_gets_the_wheels_that_fit_it(tmp_path: Path):
     arm, plain = "robomarl-0.1.0-cp311-abi3-manylinux2014_aarch64.whl", "robomarl-0.1.0-py3-none-any.whl"
     x86 = arm.replace("aarch64", "x86_64")
     others = ("tyro-1-py3-none-any.whl", "numpy-2-cp311-cp311-manylinux_2_27_aarch64.manylinux_2_28_aarch64.whl")
-    shelf = wheels.Shelf(folder_of(tmp_path / "all", arm, plain, x86, *others), tmp_path)
+    simulated = "robomarl_peers-0.2.0-py3-none-any.whl"
+    shelf = wheels.Shelf(folder_of(tmp_path / "all", arm, plain, x86, simulated, *others), tmp_path)
     assert [file.name for file in shelf.files("aarch64")] == [*sorted(others), arm]
     assert [file.name for file in shelf.files("x86_64")] == [others[0], x86]
     assert [file.name for file in shelf.files("armv7l")] == [others[0], plain]

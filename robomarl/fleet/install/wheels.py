@@ -62,7 +62,8 @@ class Shelf:
             UserError: robomarl's wheel can't be built, or the folder has several.
         """
         fitting = [file for file in self._files if fits(file.name, machine)]
-        others = [file for file in fitting if not file.name.startswith("robomarl-")]
+        # `make build` puts a wheel with simulated autopilots beside robomarl's own, for workstations.
+        others = [file for file in fitting if not file.name.startswith(("robomarl-", "robomarl_"))]
         with self._lock:
             if machine not in self._own:
                 name = machine if machine in PROCESSORS else "any"
