@@ -35,7 +35,7 @@ def write_prove_report(figures: Figures, trial: Trial, records: list[Record], fi
     """
     worst = worst_of(records)
     sections = [
-        Section("Figures", table(("", "", ""), figure_rows(figures), "stages"), "Names in grey are those of `--json`."),
+        Section("Figures", table(("", "", ""), figure_rows(figures), "stages"), "In grey: names in --json."),
         Section("Worst episodes", _worst(trial, worst), "Episodes with contact first, then those that came nearest."),
         Section("Campaign", details("Everything that the figures depend on", facts(_plain(trial)))),
     ]
@@ -44,6 +44,7 @@ def write_prove_report(figures: Figures, trial: Trial, records: list[Record], fi
 
 
 WORDS = {
+    "count": ("robots in a team", str),
     "agent_steps": ("decisions of robots", si),
     "episodes": ("episodes", str),
     "collisions": ("collisions", str),
@@ -62,6 +63,7 @@ WORDS = {
     "strained_rate": ("decisions with a constraint that was relaxed", percent),
     "max_speed_m_s": ("largest speed", lambda value: f"{value:.2f} m/s"),
     "outside_m": ("farthest outside the arena (negative: inside)", metres),
+    "passed": ("the claim holds", lambda value: "yes" if value else "no"),
 }
 """Figures of `--json` in words, with their units."""
 
@@ -133,7 +135,7 @@ def _worst(trial: Trial, worst: list[Episode]) -> str:
         for plane in planes:
             view = "above" if plane[1] == 1 else "side"
             chart = _paths(episode, plane, trial.vehicle.body.radius_m)
-            drawn.append(draw(chart, f"{name}, from {'above' if view == 'above' else 'the side'}", caption))
+            drawn.append(draw(chart, f"{name}, from {'above' if view == 'above' else 'the side'}", caption, live=True))
     return grid(drawn)
 
 
@@ -146,7 +148,7 @@ def _paths(episode: Episode, plane: tuple[int, int, str], radius_m: float) -> "F
     for i in range(path.shape[1]):
         line, chief = robot_line(i), i in episode.robots
         axes.plot(*path[:, i].T, linewidth=0.7, alpha=0.45, **line)
-        axes.plot(*path[first : last + 1, i].T, linewidth=2.4 if chief else 1.4, **line)
+        axes.plot(*path[first : last + 1, i].T, linewidth=2.4 if chief else 1.4, label=f"robot {i + 1}", **line)
         _disc(axes, path[last, i], radius_m, line["color"], chief)
     middle = path[last, list(episode.robots)].mean(0)
     axes.annotate(f"{episode.least_m:.3f} m", tuple(middle), xytext=(16, 18), textcoords="offset points", fontsize=11,

@@ -53,7 +53,7 @@ def collision_words(count: float) -> str:
 
 def metres(value: float) -> str:
     """A length as "0.234 m", to the millimetre."""
-    return f"{value:.3f}{NBSP}m" if math.isfinite(value) else "–"
+    return f"{value:.3f}{NBSP}m".replace("-", "−") if math.isfinite(value) else "–"
 
 
 def microseconds(value: float) -> str:
