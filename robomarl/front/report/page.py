@@ -112,9 +112,9 @@ def interactive(still: str, plot: Figures) -> str:
 
     Args:
         still: `<svg>` element.
-        plot: `data` and `layout` of Plotly.
+        plot: `data` and `layout` of Plotly; NumPy scalars become numbers.
     """
-    content = json.dumps(plot, separators=(",", ":")).replace("</", "<\\/")
+    content = json.dumps(plot, default=float, separators=(",", ":")).replace("</", "<\\/")
     return f'<div class=plot>{still}<script type="application/json">{content}</script></div>'
 
 
