@@ -113,13 +113,22 @@ class Place:
         """Errors of the library as one sentence; each file system has its own classes of errors."""
         try:
             yield
-        except (UserError, FileNotFoundError):
+        except UserError:
             raise
         except Exception as error:
+            if isinstance(error, FileNotFoundError) and not is_network_error(error.__cause__):
+                raise
+            error = error.__cause__ if isinstance(error, FileNotFoundError) and error.__cause__ else error
             words = printable(str(error)).splitlines()
             why = words[0][:200] if words else type(error).__name__
             mend = "check the address, the network and your rights there, and run the command again"
             raise UserError(f"{self.url}: can't be {done} ({why}); {mend}.") from error
+
+
+def is_network_error(cause: BaseException | None) -> bool:
+    """Return True if fsspec says "not found" because a web server did not answer, or answered other than 404."""
+    of_http = cause is not None and type(cause).__module__.startswith("aiohttp")
+    return of_http and getattr(cause, "status", 0) not in (404, 410)
 
 
 def open_place(url: str) -> Place:

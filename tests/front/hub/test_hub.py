@@ -12,6 +12,7 @@ from robomarl.core.bundle.bundle import CONTRACT_FILE, Bundle, load_bundle
 from robomarl.core.config import UserError
 from robomarl.fleet.trust import keys
 from robomarl.front.cli import main
+from robomarl.front.hub.place import open_place
 from robomarl.front.hub.pull import PullOptions, expected_id, partial_of, pull
 from robomarl.front.hub.push import push
 from robomarl.front.hub.signers import signers_of
@@ -61,6 +62,15 @@ def test_interrupted_pull_over_http_goes_on(
     assert found.fetched_bytes < size - (broken_at // 2 if handler is Ranged else 0), have
 
 
+def test_server_that_does_not_answer_is_not_taken_for_one_without_a_signature(shelf: Path, tmp_path: Path) -> None:
+    with served(shelf, Plain) as url:
+        assert open_place(f"{url}/swap/bundle/signature.json").content(10) is None
+        with pytest.raises(UserError, match=r"no bundle.json is there"):
+            pull(f"{url}/nothing", tmp_path / "got")
+    with pytest.raises(UserError, match=r"signature.json: can't be read \(.*; check the address, the network"):
+        open_place(f"{url}/swap/bundle/signature.json").content(10)
+
+
 def test_changed_byte_is_refused(shelf: Path, tmp_path: Path) -> None:
     shutil.copytree(shelf / "swap", tmp_path / "hub")
     file = tmp_path / "hub/bundle/policy.onnx"
@@ -86,6 +96,7 @@ def test_half_upload_is_no_bundle_and_the_next_push_completes_it(
     assert same(tmp_path / "hub/bundle", bundles[0])
 
 
+@pytest.mark.slow
 def test_another_bundle_is_replaced_only_when_asked(bundles: tuple[Bundle, Bundle], tmp_path: Path) -> None:
     url, (one, other) = str(tmp_path / "hub"), bundles
     push(one, url)
@@ -97,6 +108,7 @@ def test_another_bundle_is_replaced_only_when_asked(bundles: tuple[Bundle, Bundl
         pull(url, tmp_path / "two", PullOptions(one.id))
 
 
+@pytest.mark.slow
 def test_zip_file_goes_there_and_back(bundles: tuple[Bundle, Bundle], tmp_path: Path) -> None:
     url = str(tmp_path / "shelf" / "swap.zip")
     assert push(bundles[0], url).sent == ("swap.zip",)
