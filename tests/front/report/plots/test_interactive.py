@@ -28,6 +28,10 @@ def test_lines_limits_areas_and_names_are_those_of_the_still_plot(synthetic: Mod
     assert len(areas) >= 3
 
 
+def test_numpy_scalars_of_a_plot_become_numbers():
+    assert '{"x":[1.5,2]}' in interactive("<svg/>", {"x": [np.float32(1.5), 2]})
+
+
 def test_maps_keep_their_shape_and_gaps(synthetic: ModuleType):
     log = synthetic.make_flight(2, seconds=4.0)
     log.pos_m[10:20, 0] = np.nan
