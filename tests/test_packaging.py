@@ -1,5 +1,6 @@
 """What users install: the wheel, and both colcon builds, each run outside the checkout."""
 
+import io
 import json
 import os
 import re
@@ -193,3 +194,17 @@ def test_without_a_compiler_all_but_the_kernel_is_built_and_runs(source: Path, t
     assert not [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith((".so", ".o"))]
     run(sys.executable, "-m", "pip", "install", *options, "--no-index", "--target", site, wheel, cwd=tmp_path)
     assert run(sys.executable, "-c", SHOW_KERNEL, cwd=tmp_path, PYTHONPATH=str(site)).strip() == "False"
+
+
+@pytest.mark.parametrize("name", ["Dockerfile", "Dockerfile.robot"])
+def test_dockerfiles_copy_files_that_the_context_has(name: str, root: Path, tracked_files: list[Path]):
+    """Whether the steps succeed is what packaging/check.py tries, which takes minutes, and root."""
+    parse = pytest.importorskip("dockerfile_parse")
+    parser = parse.DockerfileParser(fileobj=io.BytesIO((root / "packaging" / name).read_bytes()), env_replace=False)
+    sources = [word for row in parser.structure if row["instruction"] == "COPY" for word in row["value"].split()[:-1]]
+    context = {line[1:] for line in (root / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    assert all((root / path).exists() or path == "dist/robot" for path in context)
+    files = {path for path in sources if path != "." and not path.startswith(("--from", "/"))}
+    assert files and {path.rstrip("/") for path in files} <= context
+    if "." in sources:
+        assert {path.parts[0] for path in data_files(tracked_files)} | {"robomarl", "setup.py"} <= context
