@@ -8,11 +8,13 @@ import shutil
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 from playwright.sync_api import Page, sync_playwright
 
+from robomarl.core.config import UserError
 from robomarl.core.hardware.fleet import load_fleet
 from robomarl.ros import status_messages, topics
 from robomarl.ros.intake.mailbox import Mailbox
@@ -21,6 +23,7 @@ from robomarl.ros.operator.plan_options import PlanOptions
 from robomarl.ros.operator.rehearsal import TeamNodes, bring_up
 from robomarl.ros.robot.state_machine import Order, State
 
+ATTEMPTS = 5
 LIMIT_S = 5.0
 """A press that takes longer counts as lost."""
 CLICK = """() => { const button = document.getElementById('estop');
@@ -107,12 +110,16 @@ def press(team: TeamNodes, tab: Page) -> float:
 
 
 def fly(team: TeamNodes) -> None:
-    """Release the E-stop, and bring all robots into the air."""
+    """Release the E-stop, and bring all robots into the air; on a busy machine they may need several attempts."""
     console = team.console
-    console.order(Order.RESET, ["all"])
-    console.send_goals(dict(zip(console.team, console.reset(), strict=True)))
-    refused = [f"{name}: {why}" for name, why in console.start(console.team).items() if why]
-    assert not refused, refused
+    for _ in range(ATTEMPTS):
+        console.order(Order.ESTOP, ["all"])  # once it is carried out, so is the press before
+        console.order(Order.RESET, ["all"])
+        console.send_goals(dict(zip(console.team, console.reset(), strict=True)))
+        with suppress(UserError):
+            if not any(console.start(console.team).values()):
+                return
+    raise UserError(f"The robots did not start in {ATTEMPTS} attempts; is the machine busy?")
 
 
 def watch_memory(pid: int, minutes: float) -> None:
