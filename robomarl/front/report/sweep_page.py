@@ -42,8 +42,9 @@ def write_sweep_page(figures: Figures, out: Path) -> Path:
 def _values(known: list[Figures], metric: str) -> str:
     if not known:
         return empty("no trial has a value of the metric")
-    names = [*known[0]["values"], "seed"] if len({row["seed"] for row in known}) > 1 else [*known[0]["values"]]
-    rows = [[({"seed": row["seed"]} | row["values"])[name] for name in names] + [row[metric]] for row in known]
+    all_values = [row["values"] | {"seed": row["seed"]} for row in known]
+    names = [name for name in all_values[0] if len({str(values[name]) for values in all_values}) > 1]
+    rows = [[*(values[name] for name in names), row[metric]] for values, row in zip(all_values, known, strict=True)]
     ranks = [1 - index / max(1, len(known) - 1) for index in range(len(known))]
     return figure(to_svg(parallel_coordinates([*names, metric], rows, ranks)).decode())
 

@@ -37,6 +37,7 @@ def connected(cluster: Cluster) -> Iterator[int]:
             robomarl or JAX has another version.
     """
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    os.environ.setdefault("RAY_AIR_NEW_OUTPUT", "0")  # Tune's own tables, beside our progress bar
     if cluster.on == LOCAL:
         workers = _workers_here(cluster.workers)
         ray.init(

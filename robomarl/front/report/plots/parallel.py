@@ -42,10 +42,10 @@ def _scaled(values: list[object]) -> tuple[list[float], list[tuple[float, str]]]
     numbers = [float(value) for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
     if len(numbers) < len(values) or len(set(numbers)) <= 4:
         known = (
-            sorted(set(map(str, values))) if len(numbers) < len(values) else [f"{v:g}" for v in sorted(set(numbers))]
+            sorted(set(map(str, values))) if len(numbers) < len(values) else [f"{v:.4g}" for v in sorted(set(numbers))]
         )
         places = {label: index / max(1, len(known) - 1) for index, label in enumerate(known)}
-        told = [str(v) for v in values] if len(numbers) < len(values) else [f"{v:g}" for v in numbers]
+        told = [str(v) for v in values] if len(numbers) < len(values) else [f"{v:.4g}" for v in numbers]
         return [places[label] for label in told], [(at, label) for label, at in places.items()]
     is_log = min(numbers) > 0 and max(numbers) / min(numbers) > 20
     scale = np.log(numbers) if is_log else np.asarray(numbers)
