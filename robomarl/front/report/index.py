@@ -19,7 +19,9 @@ from robomarl.front.report.plots.style import css_variables
 
 INDEX = "index.html"
 KINDS = {"robomarl demo": "demo", "robomarl prove": "safety campaign", "robomarl replay": "replay"}
-"""Headings of reports and their kinds; that of a training run has its name."""
+"""Headings of reports, and their kinds."""
+BEGINNINGS = {"Run": "training run", "Sweep": "sweep"}
+"""First words of headings that go on with a name, and their kinds."""
 THUMB_PX = (320, 180)
 MOST_SVG_BYTES = 150_000
 """Larger drawings are left out of the index."""
@@ -94,7 +96,7 @@ def read_report(file: Path) -> FoundReport | None:
     heading = reader.words.get("h1", "")
     if not (reader.is_ours or heading in KINDS):
         return None
-    kind = KINDS.get(heading, "training run" if heading.startswith("Run ") else "report")
+    kind = KINDS.get(heading, BEGINNINGS.get(heading.split(" ")[0], "report"))
     picture = _small_image(reader.image) if reader.image.startswith("data:image/") else _small_drawing(content)
     subtitle, verdict = (reader.words.get(name, "") for name in ("subtitle", "verdict"))
     return FoundReport(file, kind, heading, subtitle, verdict, file.stat().st_mtime, reader.is_bad, picture)
