@@ -97,6 +97,7 @@ def press(team: TeamNodes, tab: Page) -> float:
     while len(heard) < len(boxes):  # until each is discovered
         console.poll(0.05)
         heard |= {name for name, box in boxes.items() if box.latest()}
+    tab.locator("#estop").wait_for()
     clicked_s, stopped = float(tab.evaluate(CLICK)), {}
     while len(stopped) < len(boxes) and time.time() - clicked_s < LIMIT_S:
         for name, box in boxes.items():

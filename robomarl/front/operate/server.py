@@ -23,8 +23,10 @@ from robomarl.front.operate.visit import Visit
 from robomarl.ros.robot.health import WARN
 
 HERE = Path(__file__).parent
-RECONNECT_S = 15.0
-"""Time [s] for which a page without connection is remembered."""
+RECONNECT_S = 40.0
+"""Time [s] for which a page without connection is remembered; `script.js` tells its operator after a second."""
+HISTORY = 800
+"""Messages that are kept for such a page: about `RECONNECT_S` of them."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,7 @@ def application(station: Station) -> FastAPI:
         title="robomarl operate",
         tailwind=False,
         reconnect_timeout=RECONNECT_S,
-        message_history_length=400,
+        message_history_length=HISTORY,
         show_welcome_message=False,
     )
     return app

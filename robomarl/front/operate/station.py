@@ -18,6 +18,7 @@ from robomarl.ros.desk.member import TeamReport
 from robomarl.ros.preflight.seen import CheckRow
 from robomarl.ros.robot.health import OK, WARN
 from robomarl.ros.robot.state_machine import Order
+from robomarl.ros.timing.failed import told
 
 if TYPE_CHECKING:
     from robomarl.field.scene.running import RunningStage
@@ -83,14 +84,23 @@ class Station:
         return time.monotonic() - self.snapshot.steady_s
 
     def run(self) -> None:
-        """Listen until `stop`."""
+        """Listen until `stop`; an error in one turn is an event, and the next turn goes on."""
         next_s = 0.0
         while not self._ends.is_set():
-            self._desk.poll()
-            self._stage.advance()
-            if (now_s := time.monotonic()) >= next_s:
-                next_s = now_s + REPORT_S
-                self._take_snapshot()
+            try:
+                next_s = self._turn(next_s)
+            except Exception as error:  # the page must not go blind because of one message
+                self.note(f"the page's node left something out: {told(error)}", level=WARN)
+                self._ends.wait(REPORT_S)
+
+    def _turn(self, next_s: float) -> float:
+        """Look once; return the time of the next snapshot."""
+        self._desk.poll()
+        self._stage.advance()
+        if (now_s := time.monotonic()) < next_s:
+            return next_s
+        self._take_snapshot()
+        return now_s + REPORT_S
 
     def stop(self) -> None:
         """End `run`."""
