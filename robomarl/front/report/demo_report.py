@@ -84,7 +84,7 @@ def write_demo_report(data: DemoReport, file: Path) -> None:
         flight_section(data.flights, data.robots, data.tolerance_m, video),
         safety_section(data.flights, data.robots),
         _real_time(data),
-        learning_section(metrics),
+        *([learning_section(metrics)] if data.run_dir else []),
         _stages(data),
         Section("Provenance", facts(data.facts) if data.facts else empty("Nothing was noted.")),
     ]

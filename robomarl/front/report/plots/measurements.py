@@ -30,7 +30,7 @@ def success_intervals(outcomes: Sequence[TeamMeasurements]) -> "Figure | None":
     rows = [outcome for outcome in outcomes if outcome.episodes > 0]
     if not rows:
         return None
-    figure, axes = new_chart(440, 62 + 38 * len(rows), "", "flights that succeed [%], 95 % interval", (76, 66, 10, 42))
+    figure, axes = new_chart(440, 62 + 38 * len(rows), "", "flights that succeed [%], 95 % interval", (112, 66, 10, 42))
     for y, row in enumerate(reversed(rows)):
         low, high = wilson(row.successes, row.episodes)
         rate = row.successes / row.episodes
