@@ -42,7 +42,10 @@ SHORTER = {
         "pip install --quiet --no-index --no-deps --no-build-isolation --target site ."
         ' && export PYTHONPATH="$PWD/site:$PYTHONPATH"'
     ),
-    "--episodes 100": "--episodes 2",
+    "--episodes [12]00": "--episodes 2",
+    "train swap_4 --out runs/mine": "train swap_4 --out runs/mine --minutes 0.1 --quiet --evaluations 0",
+    "robomarl prove swap_4": "robomarl prove swap_4 --agent-steps 2000 --seconds 2 --workers 1",
+    "robomarl bench": "robomarl bench --help",
     "--out runs/adapted": "--out runs/adapted --minutes 0.1 --episodes 4",
     "robomarl view": "robomarl view --seconds 2",
     "--flights 10": "--flights 4",
@@ -98,6 +101,7 @@ def as_run(line: str, end: str = "") -> str:
         line: the reader's line.
         end: is put behind a line that flies.
     """
+    line = re.sub(r" {2,}#.*$", "", line)
     for long, short in SHORTER.items():
         line = re.sub(rf"{long}(?!\d)", short, line)
     if stays(line):
@@ -164,13 +168,28 @@ def test_a_page_has_only_blocks_that_are_run_printed_or_of_an_example(root: Path
         assert long in (root / "docs" / name).read_text(), f"{long} is on the page no more"
 
 
-def test_start_runs_from_a_clone_and_prints_what_the_page_shows(root: Path, tmp_path: Path, monkeypatch):
-    """The clone has our environment in place of one of its own, which takes minutes."""
-    pytest.importorskip("viser")
-    pytest.importorskip("mujoco")
-    page = root / "docs" / "start.md"
+@pytest.fixture
+def cloned(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A clone has our environment in place of one of its own, which takes minutes."""
+    for module in ("viser", "mujoco"):
+        pytest.importorskip(module)
     monkeypatch.setitem(SHORTER, "REPOSITORY", f"--quiet {root}")
     monkeypatch.setitem(SHORTER, "cd robomarl", f"cd robomarl; ln -s {root / '.venv'} .venv")
+
+
+@pytest.mark.slow
+@pytest.mark.ros
+@pytest.mark.usefixtures("cloned")
+def test_the_commands_of_the_readme_run_in_order(root: Path, tmp_path: Path):
+    for module in ("rclpy", "jax"):
+        pytest.importorskip(module)
+    printed = run_page(root, "../README.md", tmp_path)
+    assert "bundles/mine: sound" in printed
+
+
+@pytest.mark.usefixtures("cloned")
+def test_start_runs_from_a_clone_and_prints_what_the_page_shows(root: Path, tmp_path: Path):
+    page = root / "docs" / "start.md"
     printed = run_page(root, "start.md", tmp_path)
     for line in "".join(blocks_of(page, "text")).splitlines():
         pattern = ".*".join(re.escape(part) for part in line.split("..."))
