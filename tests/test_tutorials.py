@@ -19,7 +19,7 @@ PAGES = {
     "tutorials/scenario.md": ("--minutes 5", "--minutes 1", "--episodes 100"),
     "tutorials/vehicle.md": ("--agent-steps 20000 --seconds 4", "--episodes 100"),
     "tutorials/task.md": ("pip install -e '.[test]'", "--minutes 3", "--episodes 100"),
-    "tutorials/torch.md": ("swap_4 runs/torch", "--episodes 100"),
+    "tutorials/torch.md": ("torch_policy.py swap_4 runs/torch", "--episodes 100"),
     "tutorials/trainers.md": ("runs/sb3 20000", "runs/jaxmarl 200", "--episodes 100"),
     "tutorials/recording.md": (),
     "tutorials/field.md": (),
@@ -35,7 +35,7 @@ SHORTER = {
     "--minutes 1": "--minutes 0.05 --quiet",
     "--minutes 3": "--minutes 0.2 --quiet",
     "--agent-steps 20000 --seconds 4": "--agent-steps 2000 --seconds 2 --workers 1",
-    "swap_4 runs/torch": "swap_4 runs/torch 60 2",
+    "torch_policy.py swap_4 runs/torch": "torch_policy.py swap_4 runs/torch 60 2",
     "runs/sb3 20000": "runs/sb3 1024 2",
     "runs/jaxmarl 200": "runs/jaxmarl 3 8 16",
     re.escape("pip install -e '.[test]'"): (
