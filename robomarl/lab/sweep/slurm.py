@@ -5,22 +5,22 @@ from pathlib import Path
 import submitit
 
 from robomarl.core.config import UserError
-from robomarl.lab.sweep.trial import Report, Trial, train_trial
-from robomarl.lab.sweep.tuned import Job, Outcome
+from robomarl.lab.sweep.trial import SweepTrial, TrialReport, train_trial
+from robomarl.lab.sweep.tuned import SweepJob, TrialOutcome
 
 SLURM = "slurm"
 JOB_MINUTES = 24 * 60
 
 
-class TrialJob(submitit.helpers.Checkpointable):
+class SlurmJob(submitit.helpers.Checkpointable):
     """One trial as a job; the scheduler that ends it early queues it again."""
 
-    def __call__(self, trial: Trial) -> Report:
+    def __call__(self, trial: SweepTrial) -> TrialReport:
         """Train."""
         return train_trial(trial, lambda _: None)
 
 
-def run_on_slurm(job: Job, workers: int, cluster: str | None = None) -> list[Outcome]:
+def run_on_slurm(job: SweepJob, workers: int, cluster: str | None = None) -> list[TrialOutcome]:
     """Train all trials as jobs of one array; returns their outcomes by number.
 
     Args:
@@ -37,7 +37,7 @@ def run_on_slurm(job: Job, workers: int, cluster: str | None = None) -> list[Out
     executor.update_parameters(timeout_min=JOB_MINUTES, name="robomarl_sweep")
     if workers and cluster is None:
         executor.update_parameters(slurm_array_parallelism=workers)
-    jobs = executor.map_array(TrialJob(), job.trials)
+    jobs = executor.map_array(SlurmJob(), job.trials)
     return [_outcome(trial, one) for trial, one in zip(job.trials, jobs, strict=True)]
 
 
@@ -48,8 +48,8 @@ def _executor(folder: Path, cluster: str | None) -> submitit.AutoExecutor:
         raise UserError("--on slurm: there is no sbatch here; call it on a login node of the cluster.") from None
 
 
-def _outcome(trial: Trial, job: "submitit.Job[Report]") -> Outcome:
+def _outcome(trial: SweepTrial, job: "submitit.Job[TrialReport]") -> TrialOutcome:
     error = job.exception()
     if error is not None:
-        return Outcome(trial, Report(0, float("nan")), "failed", str(error).strip().splitlines()[-1])
-    return Outcome(trial, job.result(), "finished")
+        return TrialOutcome(trial, TrialReport(0, float("nan")), "failed", str(error).strip().splitlines()[-1])
+    return TrialOutcome(trial, job.result(), "finished")

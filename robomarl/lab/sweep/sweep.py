@@ -13,8 +13,8 @@ from robomarl.core.types import Figures
 from robomarl.lab.sweep.cluster import Cluster, connected
 from robomarl.lab.sweep.slurm import SLURM, run_on_slurm
 from robomarl.lab.sweep.space import choices_of, read_plan
-from robomarl.lab.sweep.trial import Trial, last_row
-from robomarl.lab.sweep.tuned import Job, Outcome, run_trials
+from robomarl.lab.sweep.trial import SweepTrial, last_row
+from robomarl.lab.sweep.tuned import SweepJob, TrialOutcome, run_trials
 from robomarl.lab.train.config import TrainConfig
 from robomarl.lab.train.run.runner import longer
 from robomarl.lab.train.run.storage import replace_text
@@ -70,12 +70,12 @@ def run_sweep(
     return figures
 
 
-def job_of(base: TrainConfig, options: SweepOptions) -> Job:
+def job_of(base: TrainConfig, options: SweepOptions) -> SweepJob:
     """The trials: each combination with each seed, in the order of the file."""
     plan, combinations = read_plan(options.space, base)
     chosen = [(values, seed) for values in combinations for seed in plan.seeds]
     trials = tuple(
-        Trial(
+        SweepTrial(
             number=number,
             folder=(options.out / "trials" / f"{number:04d}").absolute(),
             scenario=options.scenario,
@@ -87,16 +87,16 @@ def job_of(base: TrainConfig, options: SweepOptions) -> Job:
         )
         for number, (values, seed) in enumerate(chosen)
     )
-    return Job(
+    return SweepJob(
         options.out, plan, trials, longer(base, plan.steps).last_step, choices_of(plan, base, options.space.name)
     )
 
 
-def figures_of(job: Job, options: SweepOptions, outcomes: list[Outcome]) -> Figures:
+def figures_of(job: SweepJob, options: SweepOptions, outcomes: list[TrialOutcome]) -> Figures:
     """What `sweep.json` holds; trials from the best to the worst, failed ones last."""
     sign = -1 if job.plan.goal == "max" else 1
 
-    def rank(outcome: Outcome) -> tuple[bool, float, int]:
+    def rank(outcome: TrialOutcome) -> tuple[bool, float, int]:
         metric = outcome.last.metric
         return outcome.state == "failed" or math.isnan(metric), sign * metric, outcome.trial.number
 
@@ -120,7 +120,7 @@ def figures_of(job: Job, options: SweepOptions, outcomes: list[Outcome]) -> Figu
     return {"sweep": str(options.out), **about, "scheduler": job.plan.scheduler.kind, **states, "trials": rows}
 
 
-def _begin(job: Job, options: SweepOptions) -> None:
+def _begin(job: SweepJob, options: SweepOptions) -> None:
     """Make the folder, or see that it is of this very plan."""
     made, text = options.out / "plan.toml", options.space.read_text()
     if made.is_file():
@@ -134,7 +134,7 @@ def _begin(job: Job, options: SweepOptions) -> None:
 
 
 @contextmanager
-def _watched(job: Job, on_steps: Callable[[int, int], object]) -> Iterator[None]:
+def _watched(job: SweepJob, on_steps: Callable[[int, int], object]) -> Iterator[None]:
     """Tell how far the trials are, while the block runs."""
     ended = Event()
 
@@ -152,7 +152,7 @@ def _watched(job: Job, on_steps: Callable[[int, int], object]) -> Iterator[None]
         on_steps(_steps(job), job.last_step * len(job.trials))
 
 
-def _steps(job: Job) -> int:
+def _steps(job: SweepJob) -> int:
     return sum(int(float(last_row(trial.folder).get("steps", 0))) for trial in job.trials)
 
 

@@ -1,4 +1,4 @@
-"""`Trial`: one run of a sweep. A worker trains it in a run folder of its own, from its newest checkpoint on."""
+"""`SweepTrial`: one run of a sweep. A worker trains it in a run folder of its own, from its newest checkpoint on."""
 
 import csv
 import math
@@ -21,7 +21,7 @@ LAST_UPDATES, REPORTS = 20, 40
 
 
 @dataclass(frozen=True)
-class Trial:
+class SweepTrial:
     """One run: its place, recipe and seed."""
 
     number: int
@@ -51,7 +51,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Report:
+class TrialReport:
     """How far a trial is."""
 
     steps: int
@@ -62,7 +62,7 @@ class Report:
     """True: the trial has all of its agent-steps."""
 
 
-def train_trial(trial: Trial, report: Callable[[Report], None]) -> Report:
+def train_trial(trial: SweepTrial, report: Callable[[TrialReport], None]) -> TrialReport:
     """Train a trial to its end, from its newest checkpoint on; a finished one is not trained again.
 
     Args:
@@ -103,7 +103,7 @@ def train_trial(trial: Trial, report: Callable[[Report], None]) -> Report:
 class _Window:
     """Mean of a metric over the last updates, of those before a restart as well."""
 
-    def __init__(self, trial: Trial, report: Callable[[Report], None], last_step: int) -> None:
+    def __init__(self, trial: SweepTrial, report: Callable[[TrialReport], None], last_step: int) -> None:
         self._metric, self._report, self._every = trial.metric, report, max(1, last_step // REPORTS)
         rows = _rows(trial.folder / "metrics.csv")
         known = rows[-1] if rows else {}
@@ -113,10 +113,10 @@ class _Window:
         self._said = self._steps
 
     @property
-    def now(self) -> Report:
+    def now(self) -> TrialReport:
         """The newest figures."""
         finite = [value for value in self._values if math.isfinite(value)]
-        return Report(self._steps, sum(finite) / len(finite) if finite else math.nan)
+        return TrialReport(self._steps, sum(finite) / len(finite) if finite else math.nan)
 
     def update(self, _: TrainState, rows: Rows) -> None:
         """One update more; told when it is time."""

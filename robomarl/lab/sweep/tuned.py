@@ -14,7 +14,7 @@ from ray.tune.search.sample import Domain
 
 from robomarl.core.config import UserError
 from robomarl.lab.sweep.space import Draws, SchedulerConfig, SweepPlan, Value
-from robomarl.lab.sweep.trial import Report, Trial, train_trial
+from robomarl.lab.sweep.trial import SweepTrial, TrialReport, train_trial
 
 NUMBER, TUNE_FOLDER = "number", "ray_tune"
 DEATHS = 5
@@ -22,31 +22,31 @@ DEATHS = 5
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrialOutcome:
     """How a trial ended."""
 
-    trial: Trial
-    last: Report
+    trial: SweepTrial
+    last: TrialReport
     state: str
     """finished, stopped (by the scheduler) or failed."""
     error: str = ""
 
 
 @dataclass(frozen=True)
-class Job:
+class SweepJob:
     """All trials of a sweep."""
 
     out: Path
     """Folder of the sweep."""
     plan: SweepPlan
-    trials: tuple[Trial, ...]
+    trials: tuple[SweepTrial, ...]
     last_step: int
     """Agent-steps of a whole trial."""
     draws: Mapping[str, list[Value] | Draws]
     """Choices by key, of which pbt takes others."""
 
 
-def run_trials(job: Job, workers: int) -> list[Outcome]:
+def run_trials(job: SweepJob, workers: int) -> list[TrialOutcome]:
     """Train all trials, those of an interrupted sweep from where they stood; returns the outcomes by number.
 
     Args:
@@ -78,7 +78,7 @@ def run_trials(job: Job, workers: int) -> list[Outcome]:
     return [found[trial.number] for trial in job.trials if trial.number in found]
 
 
-def scheduler_of(job: Job) -> TrialScheduler | None:
+def scheduler_of(job: SweepJob) -> TrialScheduler | None:
     """Ray's scheduler of the plan; time is counted in agent-steps."""
     chosen: SchedulerConfig = job.plan.scheduler
     if chosen.kind == "asha":
@@ -96,14 +96,14 @@ def scheduler_of(job: Job) -> TrialScheduler | None:
     return None
 
 
-def _work(config: dict[str, Value], trials: tuple[Trial, ...], pbt: bool) -> None:
+def _work(config: dict[str, Value], trials: tuple[SweepTrial, ...], pbt: bool) -> None:
     """Train one trial in a worker."""
     trial = trials[int(config[NUMBER])]
     before = 0
     if pbt:
         trial, before = _exchanged(trial, {key: value for key, value in config.items() if key != NUMBER})
 
-    def report(now: Report) -> None:
+    def report(now: TrialReport) -> None:
         row = {"steps": before + now.steps, "metric": now.metric, "ended": now.ended}
         if not pbt:
             tune.report(row)
@@ -117,7 +117,7 @@ def _work(config: dict[str, Value], trials: tuple[Trial, ...], pbt: bool) -> Non
     train_trial(trial, report)
 
 
-def _exchanged(trial: Trial, values: dict[str, Value]) -> tuple[Trial, int]:
+def _exchanged(trial: SweepTrial, values: dict[str, Value]) -> tuple[SweepTrial, int]:
     """The trial with the values that pbt gives it, and the agent-steps of the weights that it begins with."""
     trial = replace(trial, values=values)
     given = tune.get_checkpoint()
@@ -135,11 +135,11 @@ def _exchanged(trial: Trial, values: dict[str, Value]) -> tuple[Trial, int]:
     return replace(trial, start=str(start), steps=left), int(about["steps"])
 
 
-def _exchanges(job: Job) -> bool:
+def _exchanges(job: SweepJob) -> bool:
     return job.plan.scheduler.kind == "pbt"
 
 
-def _values(job: Job) -> dict[str, object]:
+def _values(job: SweepJob) -> dict[str, object]:
     """The values of each trial as parameters of Ray, which pbt changes."""
     if not _exchanges(job):
         return {}
@@ -153,12 +153,12 @@ def _domain(choice: list[Value] | Draws) -> Domain | list[Value]:
     return list(choice)
 
 
-def _outcome(job: Job, result: tune.Result, number: int) -> Outcome:
+def _outcome(job: SweepJob, result: tune.Result, number: int) -> TrialOutcome:
     trial, row = job.trials[number], result.metrics or {}
-    last = Report(int(row.get("steps", 0)), float(row.get("metric", math.nan)), bool(row.get("ended")))
+    last = TrialReport(int(row.get("steps", 0)), float(row.get("metric", math.nan)), bool(row.get("ended")))
     if result.error is not None:
-        return Outcome(trial, last, "failed", _cause(result.error))
-    return Outcome(trial, last, "finished" if last.ended else "stopped")
+        return TrialOutcome(trial, last, "failed", _cause(result.error))
+    return TrialOutcome(trial, last, "finished" if last.ended else "stopped")
 
 
 def _cause(error: BaseException) -> str:
