@@ -144,9 +144,7 @@ def application(station: Station) -> FastAPI:
         client.on_disconnect(lambda: setattr(operator, "here", False))
         client.on_delete(lambda: left(client.id))
         station.note(f"{operator} opened the page")
-        ui.colors(positive="#005f73", negative="#a4001d", warning="#ffc233", dark="#14181d")
-        ui.add_css(HERE / "style.css")
-        ui.add_head_html(f'<script>window.robomarlPage = "{client.id}";\n{(HERE / "script.js").read_text()}</script>')
+        style(client.id)
         OperatorPage(Visit(station, operator), operators, client.id)
 
     def left(page: str) -> None:
@@ -164,6 +162,13 @@ def application(station: Station) -> FastAPI:
         show_welcome_message=False,
     )
     return app
+
+
+def style(page: str) -> None:
+    """Give the page that is being made its colours, style sheet and script."""
+    ui.colors(positive="#005f73", negative="#a4001d", warning="#ffc233", dark="#14181d")
+    ui.add_css(HERE / "style.css")
+    ui.add_head_html(f'<script>window.robomarlPage = "{page}";\n{(HERE / "script.js").read_text()}</script>')
 
 
 def address(request: Request) -> str:
