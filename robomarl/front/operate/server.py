@@ -152,6 +152,12 @@ def application(station: Station) -> FastAPI:
             station.note(f"{operators.present[page]} closed the page")
         operators.leave(page)
 
+    mount(app)
+    return app
+
+
+def mount(app: FastAPI) -> None:
+    """Put the pages of NiceGUI below an application."""
     # A page that comes back within this time goes on where it was; later it is drawn again, so memory stays flat.
     ui.run_with(
         app,
@@ -161,7 +167,6 @@ def application(station: Station) -> FastAPI:
         message_history_length=HISTORY,
         show_welcome_message=False,
     )
-    return app
 
 
 def style(page: str) -> None:
