@@ -99,8 +99,7 @@ def _train(config: TrainConfig, scenario: Scenario, options: RunOptions, locks: 
     steps = int(np.max(first.steps))
     more = per_update(config, env)
     if steps + more > config.last_step and steps:
-        said = f"{options.out}: the run has all of its {config.last_step} agent-steps"
-        raise NothingLeftError(f"{said}; name more with --steps to go on.")
+        raise NothingLeftError(f"{options.out}: the run has all of its {config.last_step} agent-steps; add --steps.")
     if options.resume and options.steps:
         for folder in options.folders.values():
             replace_text(folder / "config.json", recipe_text(config))

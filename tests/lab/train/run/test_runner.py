@@ -218,7 +218,7 @@ def test_resume_goes_on_to_the_steps_that_are_asked_for(whole: Path, tmp_path: P
     """A finished run says so; with more --steps it trains on, and its recipe says how far."""
     out = tmp_path / "copy"
     shutil.copytree(whole, out)
-    with pytest.raises(UserError, match=r"has all of its 128 agent-steps; name more with --steps"):
+    with pytest.raises(UserError, match=r"has all of its 128 agent-steps; add --steps"):
         train_run(TINY, load_scenario("swap_4"), _options(out, resume=True))
     rows = train_run(TINY, load_scenario("swap_4"), _options(out, resume=True, steps=6 * 32))
     assert (rows[0]["update"], rows[0]["steps"], len(_rows(out))) == (6, 192, 6)
