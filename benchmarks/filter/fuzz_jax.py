@@ -39,13 +39,14 @@ def _decide(library: Any, params: fuzz.Params, case: Case) -> dict[str, np.ndarr
         carries = case.nominal.shape[-1] == body_rates.WIDTH
         found = body_rates.filter_carrier(decide, *given) if carries else decide(*given)
         said = fuzz.read(jax.tree.map(np.asarray, found))
-    # Without an estimate `SafetyFilter` alone flies blind: such decisions are not compared.
-    lost, right = _is_lost(case), fuzz.many("numpy")(params, case)
+    # Without an estimate, or with an old one, `SafetyFilter` alone flies blind: such decisions are not compared.
+    lost, right = _is_lost(case, constants_of(params).max_own_age_s), fuzz.many("numpy")(params, case)
     return {k: np.where(lost.reshape(-1, *[1] * (v.ndim - 1)), right[k], v) for k, v in said.items()}
 
 
-def _is_lost(case: Case) -> np.ndarray:
-    """[E] bool: the own state is no number that can be meant."""
+def _is_lost(case: Case, oldest_s: float) -> np.ndarray:
+    """[E] bool: the own state is no number that can be meant, or older than `oldest_s` [s]."""
     own = case.view.own
-    state = np.concatenate([own.pos_m, own.vel_m_s, np.asarray(own.age_s)[:, None]], -1)
-    return np.asarray(~(np.abs(state) < LARGE).all(-1))
+    age = np.asarray(own.age_s)[:, None]
+    state = np.concatenate([own.pos_m, own.vel_m_s, age], -1)
+    return np.asarray(~(np.abs(state) < LARGE).all(-1) | (np.abs(age[:, 0]) > oldest_s))

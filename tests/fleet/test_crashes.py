@@ -26,7 +26,7 @@ def crashes(root: Path, folder: Path, bundles, switch: str, every: int = 1) -> l
     return done.stdout.splitlines()
 
 
-@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("every", [12, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_kill_at_any_step_leaves_a_whole_bundle(root: Path, folder: Path, bundles, every: int):
     *broken, count = crashes(root, folder, bundles, "atomic", every)
     assert not broken

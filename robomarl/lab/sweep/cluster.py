@@ -5,6 +5,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import ray
@@ -61,12 +62,20 @@ def connected(cluster: Cluster) -> Iterator[int]:
 
 def _workers_here(asked: int) -> int:
     """Number of workers on this machine; raises `UserError` where its memory does not hold the asked ones."""
-    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    free = _available_bytes()
     held = max(1, free // WORKER_BYTES)
     if asked > held:
         need, have = asked * WORKER_BYTES / 1e9, free / 1e9
         raise UserError(f"--workers {asked} need about {need:.1f} GB, and {have:.1f} GB are free; name {held} or less.")
     return asked or max(1, min(os.cpu_count() or 1, held))
+
+
+def _available_bytes() -> int:
+    """Memory that programs can take, caches of files included (Linux); elsewhere all memory."""
+    file = Path("/proc/meminfo")
+    lines = file.read_text().splitlines() if file.is_file() else []
+    found = [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")]
+    return found[0] if found else os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 def _check_address(address: str) -> None:

@@ -30,6 +30,7 @@ ENVIRONMENT = os.environ | {"RAY_worker_niceness": "0"}
 
 
 def sweep(folder: Path, *words: str, plan: str = PLAN) -> list[str]:
+    folder.mkdir(exist_ok=True)
     file = folder / "plan.toml"
     file.write_text(plan)
     command = [
@@ -143,5 +144,5 @@ def test_a_wrong_call_is_one_sentence_before_anything_starts(tmp_path: Path):
         (("--on", "ray://10.1.2.3:10001"), "RAY_AUTH_MODE=token"),
         (("--on", "cluster"), "is no place"),
     ):
-        found = run(sweep(tmp_path, *words, "--out", str(tmp_path / words[1][:3])))
+        found = run(sweep(tmp_path / words[1][:3], *words))
         assert found.returncode == 1 and said in found.stderr and found.stderr.count("\n") == 1, found.stderr
