@@ -40,6 +40,7 @@ BASE = {
     "replay": ("replay", "bag"),
     "reports": ("reports", "run"),
     "runs": ("runs", "run"),
+    "sweep": ("sweep", "swap_4", "--space", "text"),
     "train": ("train", "swap_4"),
     "up": ("up", "local_4"),
     "verify": ("verify", "swap_4"),
@@ -121,6 +122,7 @@ PLACES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "layout": (("dataset", "bag", "--bundle", "swap_4", "--layout", "{}.toml"), FILES),
     "vehicle": (("identify-limits", "{}.yaml"), FILES),
     "runs": (("runs", "{}"), FILES),
+    "plan": (("sweep", "swap_4", "--space", "{}.toml"), FILES),
     "C": (("export", "{}", "out", "--target", "c"), FILES),
 }
 """Words around a file that is none, and which files are tried there: 1."""
@@ -252,8 +254,9 @@ VALUES: tuple[Row, ...] = (
     *(((command, "nothing", *rest), 1) for command, *rest in (
         ("train",), ("eval",), ("check",), ("prove",), ("verify",), ("flash", "local_4"), ("up",), ("replay",),
         ("identify",), ("export",), ("identify-limits",), ("runs",), ("adapt", "bag"), ("dataset",),
-        ("pull",), ("push", "new"), ("operate",),
+        ("pull",), ("push", "new"), ("operate",), ("sweep", "--space", "text"), ("reports",),
     )),
+    (("sweep",), 2), (("sweep", "swap_4"), 2), (("sweep", "swap_4", "--resume", "--out", "run"), 1),
     (("operate", "local_4", "--token", "short"), 2), (("operate", "local_4", "--host", "192.0.2.1"), 1),
     (("push", "swap_4"), 2), (("pull",), 2), (("pull", "nonsense://place"), 1), (("push", "swap_4", "http://x/y"), 1),
     (("train", "swap4"), 1), (("train", "swap-4"), 1), (("train", "swap_44"), 1), (("up", "local4"), 1),

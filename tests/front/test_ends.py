@@ -15,7 +15,7 @@ from robomarl.core.config import UserError
 from robomarl.front import cli
 from robomarl.front.cli.ends import LEAST_FREE_BYTES, _marks, check_ends, check_file, check_folder
 
-READ = {"bag", "bags", "layout", "run", "file", "contract", "data", "folders", "wheels", "root"}
+READ = {"bag", "bags", "layout", "run", "file", "contract", "data", "folder", "folders", "wheels", "root", "space"}
 """Options with paths that are read, or that robots' folders are below."""
 
 WORDS = {

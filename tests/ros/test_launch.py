@@ -102,7 +102,7 @@ def launched(launch_file: ModuleType, **given: str) -> tuple[list[Recorded], lis
 def given_to(spec: NodeSpec) -> dict[str, Any]:
     """All that a launch file has to tell the node's action, no more and no less."""
     return {
-        "package": "robomarl",
+        "package": spec.package,
         "executable": spec.executable,
         "name": spec.name,
         "namespace": spec.namespace,

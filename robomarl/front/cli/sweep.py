@@ -53,7 +53,7 @@ def run(args: Args) -> Figures:
     recipe = args.recipe or (args.scenario if args.scenario in recipe_names() else "")
     base = load_recipe(recipe)[0] if recipe else TrainConfig()
     options = SweepOptions(args.scenario, recipe, space, out, args.resume)
-    with tqdm(desc="sweep", unit=" agent-steps", unit_scale=True, disable=args.quiet, leave=False) as bar:
+    with tqdm(desc="sweep", unit=" agent-steps", unit_scale=True, disable=args.quiet, leave=False, delay=1) as bar:
 
         def show(done: int, total: int) -> None:
             bar.total = total

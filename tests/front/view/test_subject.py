@@ -55,7 +55,7 @@ def test_a_film_is_written_from_the_command_line(tmp_path: Path, monkeypatch: py
     file, figures = tmp_path / "swap.gif", tmp_path / "figures.json"
     assert main(["view", "swap_4", "--film", str(file), "--seconds", "1", "--json", str(figures)]) == 0
     with Image.open(file) as image:
-        assert image.size == (640, 360) and 10 <= getattr(image, "n_frames", 1) <= 16
+        assert image.size == (1280, 720) and 10 <= getattr(image, "n_frames", 1) <= 16
     assert json.loads(figures.read_text())["seconds"] == pytest.approx(1.0, abs=0.05)
 
 
