@@ -38,7 +38,7 @@ $(STAMP): pyproject.toml setup.py peers/pyproject.toml constraints-cpu.txt $(KER
 	@touch $@
 
 # What only computes, and most of its time is XLA's compiler, which need not try hard for it, runs on two cores at once.
-# What flashes, and nodes, each test of which has a ROS domain of its own, run three at once: they wait half of the time,
+# What flashes, and nodes, each test of which has a ROS domain of its own, run four at once: they wait most of the time,
 # in which pyright checks the types.
 # What counts ticks has the machine alone.
 COMPUTES := tests/core tests/lab tests/field tests/domains
@@ -54,14 +54,14 @@ BY_DEFAULT := not slow and not gpu
 PYTEST := $(BIN)/python -m pytest --timeout 600 --timeout-method signal --max-worker-restart 0 \
 	-o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
 TWO_CORES := --numprocesses 2 --dist loadfile
-THREE_AT_ONCE := --numprocesses 3 --dist loadfile
+FOUR_AT_ONCE := --numprocesses 4 --dist loadfile
 
 # One phase that fails does not hide what the others would say.
 test: setup lint ## set-up, check, and all tests that are neither slow nor for an accelerator
 	@status=0; \
 	$(XLA) $(PYTEST) $(TWO_CORES) $(COMPUTES) || status=$$?; \
 	$(BIN)/pyright > $(VENV)/types.log & types=$$!; \
-	$(PYTEST) $(THREE_AT_ONCE) $(COMPUTES:%=--ignore=%) -m '$(BY_DEFAULT) and not alone' || status=$$?; \
+	$(PYTEST) $(FOUR_AT_ONCE) $(COMPUTES:%=--ignore=%) -m '$(BY_DEFAULT) and not alone' || status=$$?; \
 	wait $$types || { cat $(VENV)/types.log; status=1; }; \
 	$(PYTEST) tests/ros -m '$(BY_DEFAULT) and alone' || status=$$?; \
 	exit $$status
