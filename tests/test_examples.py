@@ -34,6 +34,7 @@ def test_a_bundle_flies_and_its_trajectories_are_arrays(root: Path, tmp_path: Pa
     assert gaps[:, *np.triu_indices(4, 1)].min() > 0.14  # and none touched: two radii
 
 
+@pytest.mark.slow
 def test_a_torch_module_learns_what_the_bundle_does_and_becomes_a_bundle(root: Path, tmp_path: Path):
     pytest.importorskip("torch")
     printed = run(root, "torch_policy.py", "swap_4", str(tmp_path), "60", "2")
@@ -58,6 +59,7 @@ def test_stable_baselines3_trains_through_pettingzoo_and_is_imported(root: Path,
     flown(tmp_path / "bundle")
 
 
+@pytest.mark.slow
 def test_jaxmarl_trains_and_is_imported(root: Path, tmp_path: Path):
     for module in ("jaxmarl", "safetensors"):
         pytest.importorskip(module)

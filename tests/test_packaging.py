@@ -183,6 +183,7 @@ def test_the_wheel_has_the_kernel_where_there_is_a_compiler(wheel: Path, wheel_v
     assert run(wheel_venv / "bin" / "python", "-c", SHOW_KERNEL, cwd=tmp_path).strip() == "True"
 
 
+@pytest.mark.slow
 def test_without_a_compiler_all_but_the_kernel_is_built_and_runs(source: Path, tmp_path: Path):
     """A copy, so that no extension of another build lies there; installed elsewhere, the filter is numpy's."""
     copy, out, site = (tmp_path / name for name in ("copy", "out", "site"))

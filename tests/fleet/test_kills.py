@@ -107,6 +107,7 @@ def kill_again_and_again(count: int, fleet_file: Path, bundles, tmp_path: Path) 
     assert all(r.ok for r in reports), reports
 
 
+@pytest.mark.slow
 def test_kills_at_random_points(fleet_file: Path, bundles, tmp_path: Path):
     kill_again_and_again(2, fleet_file, bundles, tmp_path)
 
