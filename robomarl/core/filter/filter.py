@@ -135,7 +135,7 @@ class SafetyFilter:
         before, seen = carry, as_double(view)
         if one := lost.ndim == 0:
             before, seen, after = _as_batch(before), _as_batch(seen), _as_batch(after)
-        lost, since = np.atleast_1d(lost, np.where(is_none, self._constants.horizon_s, age))
+        lost, since = np.atleast_1d(lost), np.atleast_1d(np.where(is_none, self._constants.horizon_s, age))
         blind, brake = blind_batch(self._constants, _NUMPY, before, seen, since)
 
         def pick(a: np.ndarray, b: np.ndarray) -> np.ndarray:

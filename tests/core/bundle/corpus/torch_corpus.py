@@ -4,7 +4,8 @@ Runs in an environment of its own (see `test_corpus.py`), for these libraries ar
 is a file, a contract and what the library itself computes on decisions in a row; `index.json` lists them.
 """
 
-# pyright: reportMissingImports=false
+# pyright: reportMissingImports=false, reportIndexIssue=false, reportAttributeAccessIssue=false, reportOperatorIssue=false
+# PyTorch and Stable-Baselines3 type parts of modules as modules or tensors, whichever it may be.
 
 import json
 import sys
