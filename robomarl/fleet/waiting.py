@@ -41,7 +41,7 @@ class Waiting:
 
     @property
     def what(self) -> str:
-        """What is waited for, now."""
+        """Description of the thing that the wait still needs."""
         return self._what if isinstance(self._what, str) else self._what()
 
     @property

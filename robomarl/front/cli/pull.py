@@ -30,7 +30,7 @@ class Args:
 
 
 def run(args: Args) -> Figures:
-    """Fetch, and say what came from whom."""
+    """Fetch the bundle, and print its id, its signers and the bytes fetched."""
     from robomarl.fleet.waiting import waits
     from robomarl.front.hub.pull import PullOptions, pull
 

@@ -48,7 +48,7 @@ class MapFrame:
 
 @dataclass(frozen=True)
 class MapMarks:
-    """What one operator has chosen on the map."""
+    """Selection of one operator on the map."""
 
     selected: int | None = None
     """Index of a robot."""

@@ -14,7 +14,7 @@ class FieldOperator:
     name: str
     address: str
     doing: str = ""
-    """What its dialog asks now, for the other operators; "" without a dialog."""
+    """Question of the open dialog, shown to the other operators; "" without a dialog."""
 
     here: bool = True
     """False while its connection is interrupted."""
@@ -28,7 +28,7 @@ class Operators:
     """Open pages by the identifier of their connection."""
 
     def __init__(self) -> None:
-        """Nobody is there."""
+        """Begin with no operator."""
         self._numbers = count(1)
         self.present: dict[str, FieldOperator] = {}
 

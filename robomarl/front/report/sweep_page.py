@@ -50,10 +50,8 @@ def _values(known: list[Figures], metric: str) -> str:
 
 
 def _curves(known: list[Figures], out: Path) -> str:
-    runs = {
-        Path(row["run"]).name: read_metrics(out / "trials" / Path(row["run"]).name / "metrics.csv") for row in known
-    }
-    shown = dict([*runs.items()][:BEST])
+    names = [Path(row["run"]).name for row in known[:BEST]]
+    shown = {name: read_metrics(out / "trials" / name / "metrics.csv") for name in names}
     return figure(to_svg(compare_runs(shown)).decode()) if shown else empty("no trial has a row of metrics")
 
 

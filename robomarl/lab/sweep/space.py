@@ -58,7 +58,7 @@ class SchedulerConfig:
     first_steps: Count = 500_000
     """Agent-steps before which no trial is stopped, and between two exchanges of pbt."""
     keep_one_of: int = 3
-    """Of so many trials one passes each rung of asha."""
+    """Reduction factor of asha: one of this many trials passes each rung."""
 
     def __post_init__(self) -> None:
         """Check that a rung stops a trial."""

@@ -24,11 +24,11 @@ class FieldEvent(NamedTuple):
     subject: str = ""
     """Robot, node or operator that it happened to; "" for the team."""
     level: int = OK
-    """As in `/diagnostics`."""
+    """Level as in `/diagnostics`: OK, WARN or ERROR."""
     tags: frozenset[str] = frozenset()
     """What it is about: an event that follows from one of these is its consequence."""
     because: frozenset[str] = frozenset()
-    """What it follows from."""
+    """Tags of the events that cause this one."""
 
 
 @dataclass
