@@ -53,17 +53,21 @@ BY_DEFAULT := not slow and not gpu
 # A test that waits for ever fails, and says where it stood; where not even a signal wakes it, its process ends.
 PYTEST := $(BIN)/python -m pytest --timeout 600 --timeout-method signal --max-worker-restart 0 \
 	-o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
-TWO_CORES := --numprocesses 2 --dist loadfile
-FOUR_AT_ONCE := --numprocesses 4 --dist loadfile
+# Files are begun in the order of tests/conftest.py, which puts those with long tests first.
+TWO_CORES := --numprocesses 2 --dist loadfile --no-loadscope-reorder
+FOUR_AT_ONCE := --numprocesses 4 --dist loadfile --no-loadscope-reorder
+# Real processes on a busy machine are late now and then. A test of them that fails is run a second time, and the summary
+# names each test that needed it; what only computes has no second time.
+TWICE := --reruns 1 --reruns-delay 2 -rR
 
 # One phase that fails does not hide what the others would say.
 test: setup lint ## set-up, check, and all tests that are neither slow nor for an accelerator
 	@status=0; \
 	$(XLA) $(PYTEST) $(TWO_CORES) $(COMPUTES) || status=$$?; \
 	$(BIN)/pyright > $(VENV)/types.log & types=$$!; \
-	$(PYTEST) $(FOUR_AT_ONCE) $(COMPUTES:%=--ignore=%) -m '$(BY_DEFAULT) and not alone' || status=$$?; \
+	$(PYTEST) $(FOUR_AT_ONCE) $(TWICE) $(COMPUTES:%=--ignore=%) -m '$(BY_DEFAULT) and not alone' || status=$$?; \
 	wait $$types || { cat $(VENV)/types.log; status=1; }; \
-	$(PYTEST) tests/ros -m '$(BY_DEFAULT) and alone' || status=$$?; \
+	$(PYTEST) $(TWICE) tests/ros -m '$(BY_DEFAULT) and alone' || status=$$?; \
 	exit $$status
 
 check: lint ## ruff and pyright

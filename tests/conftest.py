@@ -15,6 +15,42 @@ settings.load_profile("robomarl")
 
 ROOT = Path(__file__).resolve().parents[1]
 
+LONG_FILES = frozenset(
+    f"tests/{name}.py"
+    for name in (
+        "core/filter/test_falsify",
+        "core/filter/test_fuzz",
+        "domains/test_conformance",
+        "domains/test_outside_packages",
+        "domains/test_toy",
+        "field/identify/test_residual",
+        "fleet/test_absent",
+        "fleet/test_badbundles",
+        "fleet/test_commands",
+        "fleet/test_crashes",
+        "fleet/test_flash",
+        "fleet/test_setup",
+        "fleet/test_ssh",
+        "fleet/test_trust",
+        "front/project/test_init",
+        "lab/sweep/test_sweep",
+        "lab/train/run/test_runner",
+        "lab/train/test_mappo",
+        "ros/test_ctrl_c",
+        "ros/test_up",
+        "test_examples",
+        "test_imports",
+        "test_packaging",
+        "test_site",
+    )
+)
+"""Files that take a worker a minute or more. They are begun first: at the end, one worker would be at them alone."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put tests of long files first; files and their tests stay in order otherwise."""
+    items.sort(key=lambda item: item.path.relative_to(ROOT).as_posix() not in LONG_FILES)
+
 
 @pytest.fixture(scope="session", autouse=True)
 def fast_dds_profiles() -> None:

@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 import robomarl
+from tests.conftest import LONG_FILES
 
 PARTS = ["Decision", "Why", "Tried or rejected", "What would change it"]
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
@@ -82,3 +83,7 @@ def test_forms_ask_for_something_and_name_each_field_once(root: Path, name: str)
     fields = [item for item in form["body"] if item["type"] != "markdown"]
     ids = [field["id"] for field in fields]
     assert len(set(ids)) == len(ids) and any(field.get("validations", {}).get("required") for field in fields)
+
+
+def test_the_files_that_tests_begin_with_are_there(root: Path):
+    assert [name for name in LONG_FILES if not (root / name).is_file()] == []
