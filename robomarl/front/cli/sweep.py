@@ -42,7 +42,7 @@ def run(args: Args) -> Figures:
     from tqdm import tqdm
 
     from robomarl.front.report.sweep_page import write_sweep_page
-    from robomarl.lab.sweep.cluster import Cluster
+    from robomarl.lab.cluster.connect import Cluster
     from robomarl.lab.sweep.sweep import SweepOptions, plan_of, run_sweep
     from robomarl.lab.train.config import TrainConfig, load_recipe, recipe_names
 

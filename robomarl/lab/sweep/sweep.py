@@ -10,7 +10,7 @@ from threading import Event, Thread
 
 from robomarl.core.config import UserError
 from robomarl.core.types import Figures
-from robomarl.lab.sweep.cluster import Cluster, connected
+from robomarl.lab.cluster.connect import Cluster, connected
 from robomarl.lab.sweep.slurm import SLURM, run_on_slurm
 from robomarl.lab.sweep.space import choices_of, read_plan
 from robomarl.lab.sweep.trial import SweepTrial, last_row

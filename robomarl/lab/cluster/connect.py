@@ -21,26 +21,31 @@ WORKER_BYTES = 1_200_000_000
 
 @dataclass(frozen=True)
 class Cluster:
-    """Where trials are trained."""
+    """Where tasks are computed."""
 
     on: str = LOCAL
     """local, or ray://HOST:PORT."""
     workers: int = 0
-    """Trials at a time; 0: one a core, as far as there is memory."""
+    """Tasks at a time; 0: one a core, as far as there is memory."""
 
 
 @contextmanager
-def connected(cluster: Cluster) -> Iterator[int]:
-    """Connect to Ray, and yield the number of trials at a time.
+def connected(cluster: Cluster, worker_bytes: int = WORKER_BYTES) -> Iterator[int]:
+    """Connect to Ray, and yield the number of tasks at a time.
+
+    Args:
+        cluster: place and number of workers.
+        worker_bytes: memory of one worker [bytes].
 
     Raises:
         UserError: there is not enough memory, no cluster at the address, one that anybody may use, or one whose
             robomarl or JAX has another version.
     """
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent to the makers of Ray
     os.environ.setdefault("RAY_AIR_NEW_OUTPUT", "0")  # Tune's own tables, beside our progress bar
     if cluster.on == LOCAL:
-        workers = _workers_here(cluster.workers)
+        workers = _workers_here(cluster.workers, worker_bytes)
         ray.init(
             num_cpus=workers,
             include_dashboard=False,
@@ -60,12 +65,12 @@ def connected(cluster: Cluster) -> Iterator[int]:
         ray.shutdown()
 
 
-def _workers_here(asked: int) -> int:
+def _workers_here(asked: int, worker_bytes: int) -> int:
     """Number of workers on this machine; raises `UserError` where its memory does not hold the asked ones."""
     free = _available_bytes()
-    held = max(1, free // WORKER_BYTES)
+    held = max(1, free // worker_bytes)
     if asked > held:
-        need, have = asked * WORKER_BYTES / 1e9, free / 1e9
+        need, have = asked * worker_bytes / 1e9, free / 1e9
         raise UserError(f"--workers {asked} need about {need:.1f} GB, and {have:.1f} GB are free; name {held} or less.")
     return asked or max(1, min(os.cpu_count() or 1, held))
 
