@@ -66,10 +66,11 @@ class Games(Generic[S, M]):
     """(scenario, seconds) -> the scenario with episodes of training of this length."""
     rally_steps: Callable[[S], int]
     """Scenario -> decisions of the longest rally; episodes of training start at any age below it."""
-    length_m: Callable[[S], float]
-    """Scenario -> length of the pitch, which selects one of several actors."""
-    half_length: tuple[str, ...]
-    """Elements of the observation that add up to half of the length, independent of the error of the own pose."""
+    variant: Callable[[S], float]
+    """Scenario -> number that tells variants of the game apart, in m if it is a length: it selects one of several
+    actors."""
+    observed_variant: Callable[[Callable[[str], Array]], Array]
+    """(name of an element of the observation -> its values [...]) -> the number as a robot observes it [...]."""
 
 
 @dataclass(frozen=True)

@@ -89,8 +89,9 @@ SIMULATION = Simulation(
         no_belief,
         with_rally,
         rally_steps=lambda scenario: scenario.rally_steps,
-        length_m=lambda scenario: scenario.field.length_m,
-        half_length=("own_motion.x", "goal_ahead.dx"),
+        variant=lambda scenario: scenario.field.length_m,
+        # Both elements have the error of the own pose, which their sum has not.
+        observed_variant=lambda element: 2 * (element("own_motion.x") + element("goal_ahead.dx")),
     ),
     staging=STAGING,
     all_seeing=lambda scenario: 'sees = "all"' if scenario.sees == "all" else "",

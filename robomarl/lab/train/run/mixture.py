@@ -1,8 +1,8 @@
-"""Several actors in one policy: on each field the actor that was trained there decides.
+"""Several actors in one policy: in each variant of a game the actor that was trained in it decides.
 
-Teams of two and of three play different games on fields of different length, and one actor improved
-in one game at the cost of the second (docs/log/benchmarks_history.md). A robot knows how long its
-field is, so the actor that decides is known before the match and not learned: a mixture of experts
+In soccer, teams of two and of three play on fields of different length, and one actor improved in one
+game at the cost of the second (docs/log/benchmarks_history.md). A robot observes which variant it
+plays, so the actor that decides is known before the match and not learned: a mixture of experts
 (Jacobs et al., Neural Computation 1991) with a given gate.
 """
 
@@ -19,14 +19,15 @@ import numpy as np
 from robomarl.core.config import UserError
 from robomarl.core.domain.scenario import needed
 from robomarl.core.spec import ObservationSpec
+from robomarl.core.types import Array
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.filter_params import safety_params
 from robomarl.lab.sim.scenario import Scenario
-from robomarl.lab.simulation import simulation_of
+from robomarl.lab.simulation import Games, simulation_of
 
 PolicyFn = Callable[[tuple, jax.Array], tuple[tuple, jax.Array]]
-APART_M = 0.2
-"""Least difference [m] in length between fields that can be told apart."""
+APART = 0.2
+"""Least difference between variants that can be told apart."""
 
 
 class TrainedRun(Protocol):
@@ -56,47 +57,48 @@ class TrainedRun(Protocol):
 
     @property
     def experts(self) -> Sequence:
-        """Return the runs of other fields with actors in this policy."""
+        """Return the runs of other variants with actors in this policy."""
         ...
 
 
 R = TypeVar("R", bound=TrainedRun)
 
 
-def by_field(policies: Mapping[float, PolicyFn], observation: ObservationSpec, half_length: Sequence[str]) -> PolicyFn:
-    """Combine policies with memories of equal shape into one: the policy with the field nearest in length
-    decides.
+def by_variant(
+    policies: Mapping[float, PolicyFn],
+    observation: ObservationSpec,
+    observed: Callable[[Callable[[str], Array]], Array],
+) -> PolicyFn:
+    """Combine policies with memories of equal shape into one: the policy of the nearest variant decides.
 
     Args:
-        policies: (carry, obs [..., O]) -> (carry, action [..., A]), by the length [m] of the field from
-            goal to goal.
+        policies: (carry, obs [..., O]) -> (carry, action [..., A]), by their variant.
         observation: observation of all policies.
-        half_length: elements of the observation that sum to half of that length.
+        observed: see `Games.observed_variant`.
     """
     names = observation.element_names()
-    place, goal = (names.index(element) for element in half_length)
-    lengths = sorted(policies)
+    variants = sorted(policies)
 
     def policy(carry: tuple, obs: jax.Array) -> tuple[tuple, jax.Array]:
-        length = 2 * (obs[..., place, None] + obs[..., goal, None])
-        chosen, *others = (policies[known](carry, obs) for known in lengths)
-        for (shorter, longer), other in zip(pairwise(lengths), others, strict=True):
-            is_longer = length > (shorter + longer) / 2
-            chosen = jax.tree.map(lambda a, b, here=is_longer: jnp.where(here, b, a), chosen, other)
+        seen = observed(lambda element: obs[..., names.index(element), None])
+        chosen, *others = (policies[variant](carry, obs) for variant in variants)
+        for (less, more), other in zip(pairwise(variants), others, strict=True):
+            is_more = seen > (less + more) / 2
+            chosen = jax.tree.map(lambda a, b, here=is_more: jnp.where(here, b, a), chosen, other)
         return chosen
 
     return policy
 
 
 def with_experts(run: R, experts: Sequence[R]) -> R:
-    """The run with others' actors beside those that it has, each of which decides on the field where it was trained.
+    """The run with others' actors beside those that it has, each of which decides in the variant of its training.
 
     Raises:
-        UserError: their robots, memories or filters differ, or their fields are alike.
+        UserError: their robots, memories or filters differ, or their variants are alike.
     """
     experts = [replace(other, experts=()) for other in experts]
-    for own in run.experts:  # a new actor takes the place of the one of its field
-        if all(abs(length_m(own.scenario) - length_m(other.scenario)) >= APART_M for other in experts):
+    for own in run.experts:  # a new actor takes the place of the one of its variant
+        if all(abs(variant_of(own.scenario) - variant_of(other.scenario)) >= APART for other in experts):
             experts.append(own)
     for other in experts:
         if alike(other) != alike(run):
@@ -104,12 +106,12 @@ def with_experts(run: R, experts: Sequence[R]) -> R:
                 f"--expert {other.name}: sees, commands, remembers or is filtered in another way than {run.name}; "
                 "train both with one vehicle, network and observation."
             )
-    runs = sorted((run, *experts), key=lambda r: length_m(r.scenario))
+    runs = sorted((run, *experts), key=lambda r: variant_of(r.scenario))
     for a, b in pairwise(runs):
-        here, there = length_m(a.scenario), length_m(b.scenario)
-        if there - here < APART_M:
-            fields = f"fields of {here:g} and {there:g} m"
-            raise UserError(f"--expert: {a.name} and {b.name} were trained on {fields}; name one of them only.")
+        here, there = variant_of(a.scenario), variant_of(b.scenario)
+        if there - here < APART:
+            alike_ones = f"variants {here:g} and {there:g} of a game"
+            raise UserError(f"--expert: {a.name} and {b.name} were trained in {alike_ones}; name one of them only.")
     return replace(run, experts=tuple(experts))
 
 
@@ -120,15 +122,15 @@ def alike(run: TrainedRun) -> tuple:
     return spec, run.env.action.fields, shapes, safety
 
 
-def length_m(scenario: Scenario) -> float:
-    """Return the length [m] of the field, from goal to goal; 0 if there are no goals."""
+def variant_of(scenario: Scenario) -> float:
+    """Return the number of a game's variant, see `Games.variant`; 0 if the scenario is no game."""
     games = simulation_of(scenario).games
-    return games.length_m(scenario) if games else 0.0
+    return games.variant(scenario) if games else 0.0
 
 
-def half_length(scenario: Scenario) -> tuple[str, ...]:
-    """Return the elements of the observation that sum to half the length; raise `UserError` if there are no games."""
-    return needed(simulation_of(scenario).games, scenario, "pitch", "leave out the experts").half_length
+def games_of(scenario: Scenario) -> Games:
+    """Return the games of a scenario; raise `UserError` if it is none."""
+    return needed(simulation_of(scenario).games, scenario, "game", "leave out the experts")
 
 
 def weights_for(weights: Mapping[str, np.ndarray], scenario: str) -> Mapping[str, np.ndarray]:

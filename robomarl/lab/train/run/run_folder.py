@@ -30,7 +30,7 @@ from robomarl.lab.train.networks import Networks, deterministic_policy
 from robomarl.lab.train.polyak import deployed
 from robomarl.lab.train.recipe_networks import networks_of
 from robomarl.lab.train.run.ancestry import ANCESTRY, parse_ancestry
-from robomarl.lab.train.run.mixture import PolicyFn, by_field, half_length, length_m, weights_for
+from robomarl.lab.train.run.mixture import PolicyFn, by_variant, games_of, variant_of, weights_for
 from robomarl.lab.train.run.source import commit_of_checkout, versions
 from robomarl.lab.train.run.storage import create_folder, json_text, load_state, read_about, read_json
 from robomarl.lab.train.run.weights import weights_of
@@ -133,8 +133,8 @@ class Run:
         """Return the deployed policy: (carry, obs [..., O]) -> (carry, action [..., A]), pure JAX."""
         if self.experts:
             runs = (replace(self, experts=()), *self.experts)
-            by_length = {length_m(run.scenario): run.policy_fn for run in runs}
-            return by_field(by_length, self.env.observation, half_length(self.scenario))
+            policies = {variant_of(run.scenario): run.policy_fn for run in runs}
+            return by_variant(policies, self.env.observation, games_of(self.scenario).observed_variant)
         decide = deterministic_policy(self.networks, self.params, self.state.obs_stats, self.env.action, self.env.law)
         return playing(self.config.sequence, decide)
 

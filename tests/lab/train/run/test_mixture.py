@@ -20,10 +20,10 @@ from robomarl.lab.export.record import Recorded, together
 from robomarl.lab.sim.scenario import load_scenario
 from robomarl.lab.train.run import bundle_as_run
 from robomarl.lab.train.run.bundle_as_run import run_of
-from robomarl.lab.train.run.mixture import by_field, half_length, weights_for, with_experts
+from robomarl.lab.train.run.mixture import by_variant, games_of, weights_for, with_experts
 from robomarl.lab.train.run.run_folder import Run, create_run
 
-PLACE, GOAL = half_length(load_scenario("soccer_2v2"))
+PLACE, GOAL = "own_motion.x", "goal_ahead.dx"
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def test_of_three_fields_each_has_its_own():
     policies = {length: lambda carry, obs, say=length: (carry, 0 * obs[..., :1] + say) for length in (9.0, 4.0, 6.0)}
     obs = np.zeros((4, len(names)))
     obs[:, names.index(GOAL)] = [2.0, 2.6, 3.7, 4.0]  # fields of 4, 5.2, 7.4 and 8 m
-    _, said = by_field(policies, spec, (PLACE, GOAL))((), jnp.asarray(obs))
+    _, said = by_variant(policies, spec, games_of(load_scenario("soccer_2v2")).observed_variant)((), jnp.asarray(obs))
     np.testing.assert_array_equal(said[:, 0], [4.0, 6.0, 6.0, 9.0])
 
 
@@ -122,7 +122,7 @@ def test_sequences_of_teams_of_two_and_three_become_those_of_two(two: Run):
 
 
 def test_what_is_refused(two: Run, three: Run):
-    with pytest.raises(UserError, match=r"soccer_2v2 and soccer_2v2 were trained on fields of 4.5 and 4.5 m"):
+    with pytest.raises(UserError, match=r"soccer_2v2 and soccer_2v2 were trained in variants 4.5 and 4.5 of a game"):
         with_experts(two, [two])
     network = dataclasses.replace(three.config.network, gru_size=32)
     wider = dataclasses.replace(three, config=dataclasses.replace(three.config, network=network))
@@ -131,7 +131,7 @@ def test_what_is_refused(two: Run, three: Run):
     with pytest.raises(UserError, match="swap_4: sees, commands"):
         with_experts(two, [run_of("swap_4")])
     swap = run_of("swap_4")
-    with pytest.raises(UserError, match="trained on fields of 0 and 0 m"):
+    with pytest.raises(UserError, match="trained in variants 0 and 0 of a game"):
         with_experts(swap, [swap])
 
 

@@ -126,7 +126,7 @@ def test_what_would_end_a_later_stage_is_said_before_the_first(tmp_path: Path):
         with pytest.raises(UserError, match=said):
             create_staged(tmp_path / "run", StagedTraining((STAGES[0], last)), options(tmp_path / "run"))
     alike = StagedTraining(STAGES[:2], bundle=BundlePlan("one", ("two",)))
-    with pytest.raises(UserError, match="--expert: one and two were trained on fields of 0 and 0 m"):
+    with pytest.raises(UserError, match="--expert: one and two were trained in variants 0 and 0 of a game"):
         create_staged(tmp_path / "run", alike, options(tmp_path / "run"))
     assert not (tmp_path / "run").exists()
 
