@@ -7,7 +7,7 @@ domain without it leaves the member None. Type variables: S is the domain's scen
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar, overload
+from typing import Any, Generic, Protocol, TypeVar, overload
 
 import numpy as np
 
@@ -71,6 +71,12 @@ class Games(Generic[S, M]):
     actors."""
     observed_variant: Callable[[Callable[[str], Array]], Array]
     """(name of an element of the observation -> its values [...]) -> the number as a robot observes it [...]."""
+    points: Callable[[Any], tuple[Array, Array]]
+    """World [E] of a game that goes on after a point -> points so far of both sides, [E] each, ours first."""
+    compiled: Callable[[S, int, int], BatchSim]
+    """(scenario, E, seed) -> E whole games side by side on the `fast` engine, compiled."""
+    check_script: Callable[[S, str], None] = lambda scenario, name: None
+    """(scenario, name of a script) -> nothing; raises `UserError` where a side lacks a role that the script needs."""
 
 
 @dataclass(frozen=True)

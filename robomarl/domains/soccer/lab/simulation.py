@@ -3,14 +3,14 @@
 from dataclasses import replace
 
 from robomarl.core.types import Figures
-from robomarl.domains.soccer.lab.batch import make_soccer
+from robomarl.domains.soccer.lab.batch import SoccerSim, make_soccer
 from robomarl.domains.soccer.lab.check import PROBE
 from robomarl.domains.soccer.lab.controllers import SCRIPTS
 from robomarl.domains.soccer.lab.controllers.scripted_teams import ScriptedTeam
 from robomarl.domains.soccer.lab.controllers.skills import no_belief
 from robomarl.domains.soccer.lab.env import SoccerEnv
 from robomarl.domains.soccer.lab.safety.filter_params import player_params
-from robomarl.domains.soccer.lab.scenario import SoccerScenario, check_scenario
+from robomarl.domains.soccer.lab.scenario import SoccerScenario, check_roles, check_scenario
 from robomarl.domains.soccer.lab.staging import STAGING
 from robomarl.domains.soccer.lab.task import action
 from robomarl.lab.evaluate.evaluation import EvalRow
@@ -66,6 +66,19 @@ def table(rows: list[Figures]) -> str:
     return lines(rows, {name: name for name in COLUMNS})
 
 
+def compiled(scenario: SoccerScenario, num_envs: int, seed: int) -> SoccerSim:
+    """Return games on the compiled engine."""
+    from robomarl.domains.soccer.lab.engines.compiled import CompiledSoccerSim
+
+    return CompiledSoccerSim(scenario, num_envs, seed)
+
+
+def check_script(scenario: SoccerScenario, name: str) -> None:
+    """Check that both sides have the roles that the script needs; raises `UserError` where one is missing."""
+    for roles in (scenario.roles, scenario.opponent.roles):
+        check_roles(name, roles, f"{scenario.name}.toml")
+
+
 COLUMNS = ("policy", "against", "sim", "goals_for", "goals_against", "goals_for_share", "win_rate", "impacts")
 """Columns of the table of `robomarl eval`."""
 SIMULATION = Simulation(
@@ -92,6 +105,9 @@ SIMULATION = Simulation(
         variant=lambda scenario: scenario.field.length_m,
         # Both elements have the error of the own pose, which their sum has not.
         observed_variant=lambda element: 2 * (element("own_motion.x") + element("goal_ahead.dx")),
+        points=lambda game: game.referee.goals,
+        compiled=compiled,
+        check_script=check_script,
     ),
     staging=STAGING,
     all_seeing=lambda scenario: 'sees = "all"' if scenario.sees == "all" else "",

@@ -3,10 +3,10 @@
 import numpy as np
 
 from robomarl.domains.soccer.lab.evaluation.evaluate import as_trained, make_player
-from robomarl.domains.soccer.lab.evaluation.match import BothSides
 from robomarl.domains.soccer.lab.evaluation.picture import scene, standing
 from robomarl.domains.soccer.lab.game import SoccerWorld
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
+from robomarl.lab.evaluate.two_sides import BothSides
 from robomarl.lab.scene.scene import SceneMoment, Staging
 
 

@@ -9,17 +9,13 @@ from typing import cast
 
 import numpy as np
 
-from robomarl.core.bundle.pilot import PilotCarry
 from robomarl.core.config import UserError
 from robomarl.core.types import Figures
-from robomarl.core.view import LocalView, Plan
 from robomarl.domains.soccer.lab.batch import make_soccer
 from robomarl.domains.soccer.lab.controllers import SCRIPTS
 from robomarl.domains.soccer.lab.controllers.scripted_teams import ScriptedTeam
 from robomarl.domains.soccer.lab.evaluation.match import (
-    BothSides,
     MatchTally,
-    Player,
     Track,
     count,
     play_set_pieces,
@@ -32,8 +28,8 @@ from robomarl.domains.soccer.lab.sections import Sees
 from robomarl.lab.evaluate.episodes import EpisodeRunner, EpisodeScore, Step, batch_size
 from robomarl.lab.evaluate.evaluation import EvalRow, FlownPolicy
 from robomarl.lab.evaluate.intervals import wilson
-from robomarl.lab.evaluate.pilots import make_pilot
 from robomarl.lab.evaluate.resolve import is_controller, resolve_policy
+from robomarl.lab.evaluate.two_sides import BothSides, PilotedTeam, Player
 from robomarl.lab.evaluate.variations import perturbed
 from robomarl.lab.sim.scenario import load_scenario
 from robomarl.lab.simulation import RowOptions
@@ -158,30 +154,13 @@ def as_trained(scenario: SoccerScenario, ours: Player, theirs: Player) -> Soccer
     return dataclasses.replace(scenario, sees=first, opponent=dataclasses.replace(opponent, sees=second))
 
 
-class TrainedTeam:
-    """A policy behind its filter, with the interface of a player."""
+class TrainedTeam(PilotedTeam):
+    """A trained team, with the vision that it was trained with."""
 
     def __init__(self, policy: FlownPolicy, scenario: SoccerScenario, mode: str, sees: Sees = "eyes") -> None:
-        """Combine the policy with its filter; `sees` is the vision that the policy was trained with.
-
-        Raises:
-            UserError: the policy commands another kind of vehicle, or at another rate.
-        """
-        self.name, self.sees = policy.name, sees
-        self._pilot = make_pilot(policy, scenario, mode)
-
-    def init(self, view: LocalView) -> PilotCarry:
-        """Memory before the first decision."""
-        return self._pilot.init(view)
-
-    def __call__(self, carry: PilotCarry, view: LocalView) -> tuple[PilotCarry, np.ndarray]:
-        """(carry, view [...]) -> (carry, command [..., 4])."""
-        carry, result = self._pilot.step(carry, view)
-        return carry, np.asarray(result.command, np.float32)
-
-    def plan(self, carry: PilotCarry) -> Plan | None:
-        """Return the plans that its filters committed to at the last decision; None without filters."""
-        return self._pilot.plan(carry)
+        """Combine the policy with its filter; raises as `PilotedTeam`."""
+        super().__init__(policy, scenario, mode)
+        self.sees = sees
 
 
 class MatchScore(EpisodeScore[MatchTally]):

@@ -1,45 +1,20 @@
 """Matches and set pieces: two players of whole teams, one engine, and the counts. Numpy; engine-agnostic."""
 
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
-from robomarl.core.types import Array
-from robomarl.core.view import LocalView, Plan
 from robomarl.domains.soccer.lab.batch import SoccerSim
 from robomarl.domains.soccer.lab.game import SoccerWorld
 from robomarl.domains.soccer.lab.placement import PLACE_DRAWS, set_piece
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
+from robomarl.lab.evaluate.two_sides import Player
 from robomarl.lab.sim.sides import team_view
 
 IMPACT_M_S = 0.3
 """Robot-robot impacts above this closing speed are counted."""
 STANDING_M_S = 0.1
 """Speed [m/s] of a robot's own part of an impact below which it stood, and its opponent in the impact caused it."""
-
-
-Carry = Any
-"""Memory of a player: of a script, or of a policy and its filter."""
-
-
-class Player(Protocol):
-    """Controller of a team: a script, or a policy behind its observation and its filter."""
-
-    name: str
-
-    def plan(self, carry: Carry) -> Plan | None:
-        """Return the plans [..., 3] each that its filters committed to at the decision that left this memory; None:
-        it has none.
-        """
-        ...
-
-    def init(self, view: LocalView) -> Carry:
-        """Memory before the first decision, for the leading axes of the view."""
-        ...
-
-    def __call__(self, carry: Carry, view: LocalView) -> tuple[Carry, Array]:
-        """(carry, view [...]) -> (carry, command [..., 4])."""
-        ...
 
 
 class MatchTally(NamedTuple):
@@ -65,45 +40,6 @@ class Track(NamedTuple):
     """[T, M, 3] x, y and heading."""
     goals: np.ndarray
     """[T, 2] so far, ours and theirs."""
-
-
-class Commands(NamedTuple):
-    """Commands of both teams."""
-
-    command: np.ndarray
-    """[E, M, 4]"""
-
-
-class BothSides:
-    """Two players as one controller of all robots of a game, [E, M, ...]."""
-
-    def __init__(self, scenario: SoccerScenario, ours: Player, theirs: Player) -> None:
-        """Take them, ours first."""
-        self._scenario, self._players = scenario, (ours, theirs)
-
-    def init(self, view: LocalView) -> tuple[list[Carry], None]:
-        """Memories of both, and no plan yet."""
-        return [player.init(side) for player, side in zip(self._players, self._sides(view), strict=True)], None
-
-    def step(
-        self, carry: tuple[list[Carry], Plan | None], view: LocalView
-    ) -> tuple[tuple[list[Carry], Plan], Commands]:
-        """One decision of both."""
-        memories, commands, plans = [], [], []
-        for player, memory, seen in zip(self._players, carry[0], self._sides(view), strict=True):
-            memory, command = player(memory, seen)
-            memories.append(memory)
-            commands.append(command)
-            plans.append(player.plan(memory) or Plan(seen.own.pos_m, seen.own.vel_m_s, seen.own.pos_m))
-        plan = Plan(*(np.concatenate(parts, 1) for parts in zip(*plans, strict=True)))
-        return (memories, plan), Commands(np.concatenate(commands, 1))
-
-    def plan(self, carry: tuple[list[Carry], Plan | None]) -> Plan | None:
-        """Return the plans that the filters of both teams committed to; the state alone of robots without a filter."""
-        return carry[1]
-
-    def _sides(self, view: LocalView) -> list[LocalView]:
-        return [team_view(self._scenario, view, side) for side in range(2)]
 
 
 def count(scenario: SoccerScenario, so_far: MatchTally, game: SoccerWorld) -> MatchTally:
