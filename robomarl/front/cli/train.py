@@ -43,6 +43,9 @@ class Args:
     """Seed; by default the recipe's."""
     seeds: Count = 1
     """Train this many seeds side by side, from --seed on; each has a folder of its own below --out."""
+    devices: Count = 1
+    """Divide the environments over this many devices of this machine. Metrics equal those of one device but for
+    rounding, and --resume may name another number."""
     minutes: Positive = math.inf
     """Stop after this wall-clock time."""
     steps: Count | None = None
@@ -75,6 +78,7 @@ def run(args: Args) -> Figures:
     args = replace(args, out=named_run(args.scenario, args.out) if args.resume else args.out)
     check(args)
     plan = choose_plan(args)
+    check_parts(args, plan)
     if plan is not None and not (args.stage or args.profile or args.imitate):
         return train_in_stages(plan, staged_options(args, plan))
     config, scenario, seed = choose(args, plan)
@@ -142,7 +146,7 @@ def options_of(args: Args, config: "TrainConfig", seed: int) -> "RunOptions":
         raise UsageError(f"--seeds {args.seeds}: from seed {seed} on they go beyond {MAX_SEED}; begin with less.")
     out, init = args.out or Path("runs") / Path(config.scenario).stem, (args.init,) if args.init else ()
     check_folder("--out", out)
-    more = {name: getattr(args, name) for name in ("minutes", "steps", "save_every_s", "evaluations", "log")}
+    more = {name: getattr(args, name) for name in ("minutes", "steps", "save_every_s", "evaluations", "log", "devices")}
     told = nullcontext if args.quiet else waits
     return RunOptions(out, seed, args.seeds, resume=args.resume, init=init, quiet=args.quiet, waits=told, **more)
 
@@ -167,6 +171,21 @@ def check(args: Args) -> None:
         raise UsageError(f"--count {args.count} needs a SCENARIO whose name ends with a number, to begin a run with.")
     if args.resume and args.stage:
         raise UsageError("--resume goes on with the stages that are in --out; leave --stage out.")
+
+
+def check_parts(args: Args, plan: "StagedTraining | None") -> None:
+    """Raises `UserError` where the training can't be divided over --devices; before anything is made."""
+    if args.devices == 1:
+        return
+    from robomarl.lab.sim.scenario import load_scenario
+    from robomarl.lab.train.devices.across import Devices
+    from robomarl.lab.train.devices.divide import check_devices
+
+    if args.profile or args.imitate or args.data:
+        raise UsageError(f"--devices {args.devices}: only training in simulation is divided; leave it out.")
+    chosen = [choose(args, plan)[0]] if plan is None or args.stage else [stage.config for stage in plan.stages]
+    for config in chosen:
+        check_devices(config, load_scenario(config.scenario), Devices(args.devices))
 
 
 def imitate(config: "TrainConfig", out: Path, seed: int, quiet: bool) -> Figures:

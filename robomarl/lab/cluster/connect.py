@@ -5,13 +5,13 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import ray
 
 from robomarl import __version__
 from robomarl.core.config import UserError
+from robomarl.lab.memory import available_bytes
 
 LOCAL = "local"
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -67,7 +67,7 @@ def connected(cluster: Cluster, worker_bytes: int = WORKER_BYTES) -> Iterator[in
 
 def _workers_here(asked: int, worker_bytes: int) -> int:
     """Number of workers on this machine; raises `UserError` where its memory does not hold the asked ones."""
-    free = _available_bytes()
+    free = available_bytes()
     held = max(1, free // worker_bytes)
     if asked > held:
         need, have = asked * worker_bytes / 1e9, free / 1e9
@@ -75,19 +75,11 @@ def _workers_here(asked: int, worker_bytes: int) -> int:
     return asked or max(1, min(os.cpu_count() or 1, held))
 
 
-def _available_bytes() -> int:
-    """Memory that programs can take, caches of files included (Linux); elsewhere all memory."""
-    file = Path("/proc/meminfo")
-    lines = file.read_text().splitlines() if file.is_file() else []
-    found = [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")]
-    return found[0] if found else os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-
-
 def _check_address(address: str) -> None:
     """Raises `UserError` where the address is none, or would let anybody run programs."""
     parts = urlsplit(address)
     if parts.scheme != "ray" or not parts.hostname:
-        raise UserError(f"--on {address!r} is no place; write local, slurm or ray://HOST:10001.")
+        raise UserError(f"--on {address!r} is no place; write local or ray://HOST:10001, for sweeps also slurm.")
     if parts.hostname not in LOOPBACK and os.environ.get("RAY_AUTH_MODE", "").lower() != "token":
         reason = "whoever reaches an open cluster runs programs there"
         raise UserError(f"--on {address}: {reason}; start it with RAY_AUTH_MODE=token, and set that here too.")

@@ -4,6 +4,7 @@ All have one interface: `init_state(config, env, key)` and `make_update(config, 
 """
 
 from collections.abc import Callable
+from functools import partial
 from types import ModuleType
 
 import jax
@@ -15,14 +16,17 @@ from robomarl.lab.sim.scenario import Scenario, load_scenario
 from robomarl.lab.simulation import simulation_of
 from robomarl.lab.train import mappo, shac
 from robomarl.lab.train.config import OFFLINE, TrainConfig
+from robomarl.lab.train.devices.across import ALONE, Devices
+from robomarl.lab.train.devices.divide import check_devices, divided
 from robomarl.lab.train.initial.anchor import anchored
 from robomarl.lab.train.polyak import averaging, with_mean
 from robomarl.lab.train.pqn import learner as pqn
 from robomarl.lab.train.reppo import learner as reppo
+from robomarl.lab.train.rollout import rollout_noise
 from robomarl.lab.train.self_play import multi_scenario
 from robomarl.lab.train.self_play.league import ActorSnapshot, team_teaches
 from robomarl.lab.train.sequences.play import SequenceEnv
-from robomarl.lab.train.state import TrainState, Update
+from robomarl.lab.train.state import PlayAndLearn, TrainState, Update
 
 LEARNERS: dict[str, ModuleType] = {"mappo": mappo, "ippo": mappo, "shac": shac, "reppo": reppo, "pqn": pqn}
 """Module by the name that recipes have for it."""
@@ -111,7 +115,9 @@ def started(config: TrainConfig, state: TrainState) -> TrainState:
     return anchored(config, with_mean(config, state))
 
 
-def make_update(config: TrainConfig, env: AgentsEnv, teacher_of: TeacherOf = nobody) -> Update:
+def make_update(
+    config: TrainConfig, env: AgentsEnv, teacher_of: TeacherOf = nobody, devices: Devices = ALONE
+) -> Update:
     """Return one rollout and its gradient steps as a function, state -> (state, metrics).
 
     Args:
@@ -119,15 +125,26 @@ def make_update(config: TrainConfig, env: AgentsEnv, teacher_of: TeacherOf = nob
         env: the run's own environment.
         teacher_of: function that finds the trained teams that teach games; see
             `robomarl.lab.train.self_play.teachers`.
+        devices: devices that the environments are divided over.
 
     Raises:
-        UserError: the algorithm has no rollouts, or `teacher_of` finds no such team.
+        UserError: the algorithm has no rollouts, `teacher_of` finds no such team, or the run can't be
+            divided over these devices.
     """
     if config.algorithm in OFFLINE:
         raise UserError(f"algorithm = {config.algorithm!r} learns from a data set; name it with --data FILE.")
+    if devices.count > 1:
+        return _make_divided_update(config, env, devices)
     if is_game(env):
         return averaging(config, _make_game_update(config, env, teacher_of))
     return averaging(config, learner(config).make_update(config, env))
+
+
+def _make_divided_update(config: TrainConfig, env: AgentsEnv, devices: Devices) -> Update:
+    check_devices(config, env.scenario, devices)
+    parts = averaging(config, mappo.make_update(config, env, devices))
+    assert isinstance(parts, PlayAndLearn), "averaging keeps the parts"
+    return divided(parts, partial(rollout_noise, config, env), devices)
 
 
 def learner(config: TrainConfig) -> ModuleType:

@@ -15,6 +15,7 @@ from brax.training.acme import specs
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.engines.batch_last import to_last
 from robomarl.lab.train.config import NoiseConfig, TrainConfig
+from robomarl.lab.train.devices.across import ALONE, Devices
 from robomarl.lab.train.distribution import Normal, check_noise, distribution, log_prob
 from robomarl.lab.train.initial.anchor import stay_loss
 from robomarl.lab.train.networks import Carry, Networks
@@ -22,7 +23,7 @@ from robomarl.lab.train.optimizer import adapt_learning_rate, init_optimizer, no
 from robomarl.lab.train.recipe_networks import networks_of
 from robomarl.lab.train.rollout import critic_input, fall, noise_floor, parts_of_update
 from robomarl.lab.train.stages.curriculum import lesson_metrics, next_level, reset_at
-from robomarl.lab.train.state import Batch, ChoiceRollout, Metrics, Rollout, TrainState, Update, count_in
+from robomarl.lab.train.state import Batch, ChoiceRollout, Metrics, PlayAndLearn, Rollout, TrainState, count_in
 from robomarl.lab.trees import Params, Parts
 
 
@@ -41,24 +42,29 @@ def num_updates(config: TrainConfig, env: AgentsEnv) -> int:
     return max(1, config.last_step // (config.num_envs * config.unroll * env.num_agents))
 
 
-def make_update(config: TrainConfig, env: AgentsEnv) -> Update:
-    """One rollout and the gradient steps on it, state -> (state, metrics)."""
+def make_update(config: TrainConfig, env: AgentsEnv, devices: Devices = ALONE) -> PlayAndLearn:
+    """One rollout and the gradient steps on it, state -> (state, metrics); for several devices what each does."""
     networks = networks_of(config, env)
 
     def learn(state: TrainState, rollout: Rollout) -> tuple[TrainState, Metrics]:
-        state = update_statistics(state, rollout)
-        batch, state, value_metrics = prepare_batch(config, networks, state, rollout, env.decision_s)
+        state = update_statistics(state, rollout, devices)
+        batch, state, value_metrics = prepare_batch(config, networks, state, rollout, env.decision_s, devices)
+        batch = devices.gathered(batch)
         state, loss_metrics = jax.lax.scan(
-            lambda s, _: update_epoch(config, networks, s, batch), state, None, length=config.epochs
+            lambda s, _: update_epoch(config, networks, s, batch, devices), state, None, length=config.epochs
         )
-        state = update_observed(config, state, rollout)
-        metrics = {**episode_metrics(rollout), **value_metrics, **{k: v.mean() for k, v in loss_metrics.items()}}
+        state = update_observed(config, state, rollout, devices)
+        metrics = {
+            **episode_metrics(rollout, devices),
+            **value_metrics,
+            **{k: v.mean() for k, v in loss_metrics.items()},
+        }
         metrics |= {"learning_rate": state.learning_rate, "noise_floor": noise_floor(config, state.steps)}
         metrics |= {"parameter_norm": norm(state.params), **lesson_metrics(config, state.level)}
         state = state._replace(level=next_level(config, state, metrics))
         return state, metrics
 
-    return parts_of_update(config, env, networks, learn)
+    return parts_of_update(config, env, networks, learn, devices=devices)
 
 
 def init_params(config: TrainConfig, env: AgentsEnv, seen: int, keys: tuple[jax.Array, jax.Array]) -> Parts:
@@ -124,16 +130,21 @@ def actor_moves(config: TrainConfig, state: TrainState) -> jax.Array:
     return state.steps > config.critic_first
 
 
-def update_statistics(state: TrainState, rollout: Rollout) -> TrainState:
+def update_statistics(state: TrainState, rollout: Rollout, devices: Devices = ALONE) -> TrainState:
     """Update the range of the actor's input, and the running statistics of the critic's input, by this rollout."""
     low, high = state.obs_range
     return state._replace(
-        obs_range=(jnp.minimum(low, rollout.obs.min((0, 1, 2))), jnp.maximum(high, rollout.obs.max((0, 1, 2)))),
-        critic_stats=count_in(state.critic_stats, rollout.seen[:-1]),
+        obs_range=(
+            jnp.minimum(low, devices.least(rollout.obs.min((0, 1, 2)))),
+            jnp.maximum(high, devices.greatest(rollout.obs.max((0, 1, 2)))),
+        ),
+        critic_stats=count_in(state.critic_stats, rollout.seen[:-1], devices),
     )
 
 
-def update_observed(config: TrainConfig, state: TrainState, rollout: Rollout | ChoiceRollout) -> TrainState:
+def update_observed(
+    config: TrainConfig, state: TrainState, rollout: Rollout | ChoiceRollout, devices: Devices = ALONE
+) -> TrainState:
     """Update the running statistics of the actor's input, after the gradient steps: those are on the
     policy that played.
 
@@ -142,7 +153,7 @@ def update_observed(config: TrainConfig, state: TrainState, rollout: Rollout | C
     gains without a gradient.
     """
     follows = actor_moves(config, state) & ~state.goes_on
-    seen = count_in(state.obs_stats, rollout.obs)
+    seen = count_in(state.obs_stats, rollout.obs, devices)
     return state._replace(obs_stats=jax.tree.map(lambda new, old: jnp.where(follows, new, old), seen, state.obs_stats))
 
 
@@ -175,7 +186,12 @@ def compute_gae(
 
 
 def prepare_batch(
-    config: TrainConfig, networks: Networks, state: TrainState, rollout: Rollout, period_s: float
+    config: TrainConfig,
+    networks: Networks,
+    state: TrainState,
+    rollout: Rollout,
+    period_s: float,
+    devices: Devices = ALONE,
 ) -> tuple[Batch, TrainState, Metrics]:
     """Advantages and returns of a rollout, environments first so that a minibatch is whole rows."""
     output = networks.value(state.params["critic"], normalize(rollout.seen, state.critic_stats))
@@ -184,8 +200,9 @@ def prepare_batch(
     done = jnp.broadcast_to(rollout.done[..., None], rollout.reward.shape)
     advantage = compute_gae(rollout.reward, value, done, *config.gamma_lambda(period_s), cut)
     target = advantage + value[:-1]
-    state = state._replace(value_stats=count_in(state.value_stats, target))
-    unexplained = jnp.var(target - value[:-1]) / (jnp.var(target) + 1e-8)
+    state = state._replace(value_stats=count_in(state.value_stats, target, devices))
+    unexplained = devices.variance(target - value[:-1]) / (devices.variance(target) + 1e-8)
+    mean, deviation = devices.mean(advantage.mean()), jnp.sqrt(devices.variance(advantage))
 
     def rows(x: jax.Array) -> jax.Array:
         return jnp.swapaxes(x, 0, 1)
@@ -197,7 +214,7 @@ def prepare_batch(
         seen=rows(normalize(rollout.seen[:-1], state.critic_stats)),
         raw_action=rows(rollout.raw_action),
         log_prob=rows(rollout.log_prob),
-        advantage=rows((advantage - advantage.mean()) / (advantage.std() + 1e-8)),
+        advantage=rows((advantage - mean) / (deviation + 1e-8)),
         target=rows(stats.normalize(target, state.value_stats)),
     )
     if state.anchor:
@@ -256,17 +273,20 @@ def imitation_loss(dist: Normal, wanted: jax.Array, noise: NoiseConfig) -> jax.A
 
 
 def update_epoch(
-    config: TrainConfig, networks: Networks, state: TrainState, batch: Batch
+    config: TrainConfig, networks: Networks, state: TrainState, batch: Batch, devices: Devices = ALONE
 ) -> tuple[TrainState, Metrics]:
-    """One pass over the batch in shuffled minibatches; then the learning rate follows the KL divergence."""
+    """One pass over the batch in shuffled minibatches, of each of which a device has an equal part; then the learning
+    rate follows the KL divergence."""
     key, shuffle = jax.random.split(state.key)
     order = jax.random.permutation(shuffle, config.num_envs).reshape(config.minibatches, -1)
+    order = devices.own(order, 1)
     floor, moves = noise_floor(config, state.steps), actor_moves(config, state)
     gradient = jax.grad(mappo_loss, has_aux=True)
 
     def step(carry: tuple, rows: jax.Array) -> tuple[tuple, Metrics]:
         params, moments = carry
-        grads, metrics = gradient(params, config, networks, jax.tree.map(lambda x: x[rows], batch), floor)
+        local = gradient(params, config, networks, jax.tree.map(lambda x: x[rows], batch), floor)
+        grads, metrics = devices.mean(local)
         updates, moments = optimizer_step(config, grads, moments, moves)
         return (take_step(config, params, updates, state.learning_rate), moments), metrics
 
@@ -277,15 +297,16 @@ def update_epoch(
     return state._replace(params=params, optimizer=moments, learning_rate=rate, key=key), metrics
 
 
-def episode_metrics(rollout: Rollout | ChoiceRollout) -> Metrics:
+def episode_metrics(rollout: Rollout | ChoiceRollout, devices: Devices = ALONE) -> Metrics:
     """Means over the rollout: per second for rewards, per ended episode for success and contact."""
-    ended = jnp.maximum(rollout.done.sum(), 1.0)
-    sums = jnp.stack(list(rollout.metrics.values())).sum((1, 2))  # a loop each would have to be compiled
+    episodes = devices.sum(rollout.done.sum())
+    ended = jnp.maximum(episodes, 1.0)
+    sums = devices.sum(jnp.stack(list(rollout.metrics.values())).sum((1, 2)))  # a loop each would have to be compiled
     total = dict(zip(rollout.metrics, sums, strict=True))
     return {
-        "reward": rollout.reward.mean(),
+        "reward": devices.mean(rollout.reward.mean()),
         "success": total["success"] / ended,
         "contact": total["contact"] / ended,
-        "episodes": rollout.done.sum(),
-        **{name: total[name] / rollout.done.size for name in total if name.startswith("reward/")},
+        "episodes": episodes,
+        **{name: total[name] / (rollout.done.size * devices.count) for name in total if name.startswith("reward/")},
     }

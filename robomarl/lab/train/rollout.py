@@ -11,6 +11,7 @@ from robomarl.core.types import Array
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.engines.batch_last import to_first, to_last, vmap_last
 from robomarl.lab.train.config import TrainConfig
+from robomarl.lab.train.devices.across import ALONE, Devices
 from robomarl.lab.train.distribution import distribution, log_prob, noise_along, squash
 from robomarl.lab.train.networks import Carry, Networks, role_slice
 from robomarl.lab.train.stages.curriculum import reset_at
@@ -43,13 +44,18 @@ def noise_floor(config: TrainConfig, steps: jax.Array) -> jax.Array:
 
 
 def parts_of_update(
-    config: TrainConfig, env: AgentsEnv, networks: Networks, learn: Callable, collect: Callable | None = None
+    config: TrainConfig,
+    env: AgentsEnv,
+    networks: Networks,
+    learn: Callable,
+    collect: Callable | None = None,
+    devices: Devices = ALONE,
 ) -> PlayAndLearn:
     """Return an update of a rollout and then `learn`; `collect` is `collect_rollout`, or its counterpart for other
     networks.
     """
     play = partial(collect or collect_rollout, config, env, networks)
-    return PlayAndLearn(partial(fresh_starts, config, env), play, learn)
+    return PlayAndLearn(partial(fresh_starts, config, env, devices=devices), play, learn)
 
 
 def rollout_keys(state: TrainState) -> tuple[jax.Array, ...]:
@@ -57,23 +63,37 @@ def rollout_keys(state: TrainState) -> tuple[jax.Array, ...]:
     return tuple(jax.random.split(state.key, 3))
 
 
-def fresh_starts(config: TrainConfig, env: AgentsEnv, state: TrainState) -> State:
-    """[..., B] where an environment goes on once its episode ends within the rollout."""
-    keys = jax.random.split(rollout_keys(state)[1], config.num_envs)
+def fresh_starts(config: TrainConfig, env: AgentsEnv, state: TrainState, devices: Devices = ALONE) -> State:
+    """[..., B] where an environment goes on once its episode ends within the rollout; on several devices, its own."""
+    keys = devices.own(jax.random.split(rollout_keys(state)[1], config.num_envs))
     return to_last(jax.vmap(reset_at(config, env, state.level))(keys))
 
 
+def rollout_noise(config: TrainConfig, env: AgentsEnv, state: TrainState) -> jax.Array:
+    """[T, B, N, A] standard normal noise of the next rollout, the draws of `collect_rollout`."""
+    k_noise, shape = rollout_keys(state)[2], (config.num_envs, env.num_agents, env.action_size)
+    if config.noise.correlation > 0:
+        return noise_along(config, k_noise, shape)
+    return jax.vmap(lambda key: jax.random.normal(key, shape))(jax.random.split(k_noise, config.unroll))
+
+
 def collect_rollout(
-    config: TrainConfig, env: AgentsEnv, networks: Networks, state: TrainState, fresh: State | None = None
+    config: TrainConfig,
+    env: AgentsEnv,
+    networks: Networks,
+    state: TrainState,
+    fresh: State | None = None,
+    drawn: jax.Array | None = None,
 ) -> tuple[TrainState, Rollout]:
     """T decisions in every environment with the current policy; ended episodes go on from `fresh`, by default from
-    `fresh_starts`."""
+    `fresh_starts`. `drawn` is the noise of these environments; by default each decision draws its own."""
     key, _, k_noise = rollout_keys(state)
     fresh = fresh_starts(config, env, state) if fresh is None else fresh
-    floor, lasts = noise_floor(config, state.steps), config.noise.correlation > 0
-    shape = (config.num_envs, env.num_agents, env.action_size)
+    floor, given = noise_floor(config, state.steps), drawn is not None or config.noise.correlation > 0
     # Without correlation the draws stay those with which the shipped teams were trained.
-    noise = noise_along(config, k_noise, shape) if lasts else jax.random.split(k_noise, config.unroll)
+    noise = jax.random.split(k_noise, config.unroll) if drawn is None else drawn
+    if drawn is None and given:
+        noise = rollout_noise(config, env, state)
     step = vmap_last(env.step)
 
     def decide(now: tuple[State, Carry], noise: jax.Array) -> tuple[tuple[State, Carry], tuple]:
@@ -81,7 +101,7 @@ def collect_rollout(
         obs = to_first(teams.obs)
         carry, output = networks.act(state.params["actor"], carry, networks.normalize(obs, state.obs_stats))
         dist = distribution(output, config.noise, floor)
-        raw = dist.loc + dist.scale * noise if lasts else dist.sample(noise)
+        raw = dist.loc + dist.scale * noise if given else dist.sample(noise)
         after = step(teams, to_last(squash(raw, env.action)))
         kept = (obs, critic_input(config, env, teams), raw, log_prob(dist, raw))
         ends = (to_first(after.reward), after.done, after.info["truncation"], after.metrics)

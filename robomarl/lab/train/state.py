@@ -14,6 +14,7 @@ from brax.envs.base import State
 from brax.training.acme import running_statistics as stats
 
 from robomarl.core.types import Array
+from robomarl.lab.train.devices.across import ALONE, Devices
 from robomarl.lab.trees import Params, PartMoments, Parts, Tree
 
 Metrics = dict[str, jax.Array]
@@ -151,8 +152,10 @@ class Batch(NamedTuple):
     """[B, T, N, 2 A] output of the actor from which the run began; empty if leaving it costs nothing."""
 
 
-def count_in(statistics: stats.RunningStatisticsState, batch: jax.Array) -> stats.RunningStatisticsState:
-    """Count a batch [..., *shape of the mean] into a running mean and standard deviation.
+def count_in(
+    statistics: stats.RunningStatisticsState, batch: jax.Array, devices: Devices = ALONE
+) -> stats.RunningStatisticsState:
+    """Count a batch [..., *shape of the mean] into a running mean and standard deviation, that of all devices.
 
     The first batch counts from its own mean on. Started from zero, brax sums x * (x - mean), which
     single precision loses for values that hardly leave a number far from zero, such as an upright
@@ -162,5 +165,5 @@ def count_in(statistics: stats.RunningStatisticsState, batch: jax.Array) -> stat
     mean: Array = statistics.mean
     count: Array = statistics.count
     begun = (count.hi > 0) | (count.lo > 0)
-    first = jnp.where(begun, mean, batch.mean(tuple(range(batch.ndim - mean.ndim))))
-    return stats.update(statistics.replace(mean=first), batch)  # type: ignore[attr-defined]
+    first = jnp.where(begun, mean, devices.mean(batch.mean(tuple(range(batch.ndim - mean.ndim)))))
+    return stats.update(statistics.replace(mean=first), batch, pmap_axis_name=devices.axis)  # type: ignore[attr-defined]

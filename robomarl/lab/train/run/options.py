@@ -23,6 +23,8 @@ class RunOptions:
     seed: int = 0
     seeds: int = 1
     """Runs side by side, with this and the following seeds."""
+    devices: int = 1
+    """Devices that the environments are divided over; a resumed run may have other ones."""
     minutes: float = math.inf
     """Stop after this wall-clock time; by default at the recipe's `total_steps`."""
     steps: int | None = None

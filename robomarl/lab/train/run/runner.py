@@ -23,6 +23,9 @@ from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.train.algorithm import make_update, may_share, per_update, training_env
 from robomarl.lab.train.boards import check_boards
 from robomarl.lab.train.config import TrainConfig
+from robomarl.lab.train.devices.across import Devices
+from robomarl.lab.train.devices.divide import placed
+from robomarl.lab.train.devices.memory import check_memory, device_bytes
 from robomarl.lab.train.initial.programs import compile_update
 from robomarl.lab.train.initial.start import first_state, initial_weights, traced_start
 from robomarl.lab.train.run.best_policy import BestPolicyKeeper
@@ -86,15 +89,17 @@ def _train(config: TrainConfig, scenario: Scenario, options: RunOptions, locks: 
     env = training_env(config, scenario)
     check_curriculum(config, env)
     check_on_robots(env.observation, scenario.task)
-    step = make_update(config, env, teacher_of)  # what is wrong with a recipe is said before there is a folder
+    devices = Devices(options.devices)
+    step = make_update(config, env, teacher_of, devices)  # what is wrong with a recipe is said before there is a folder
     weights = initial_weights(config, env, options)  # and so is what is wrong with what the run is to start from
     if not options.resume:
         create_runs(config, scenario, options)
         locks.enter_context(begun_or_gone(options.folders.values()))
         hold(options, locks)
     start = cache(lambda: traced_start(config, env, options))
-    update = None if options.resume else compile_update(step, start().out_info, options.seeds)
-    first = first_state(config, env, options, weights, start)
+    place = partial(placed, devices=devices, seeds=options.seeds)
+    update = None if options.resume else compile_update(step, place(start().out_info), options.seeds)
+    first = place(first_state(config, env, options, weights, start))
     check_roles(config, env)
     steps = int(np.max(first.steps))
     more = per_update(config, env)
@@ -154,7 +159,6 @@ class UpdateLoop:
 def _loop(loop: UpdateLoop, first: TrainState, interrupted: threading.Event) -> Rows:
     """One update after another, until the budget is spent; every state that leaves here is saved."""
     state, rows = first, [{} for _ in loop.members]
-    save_all(loop, first)
     for state, rows in updates(loop, first):
         for member, one, row in zip(loop.members, each(state, len(rows)), rows, strict=True):
             member.log(row, one)
@@ -177,12 +181,14 @@ def save_all(loop: UpdateLoop, state: TrainState) -> None:
 
 
 def updates(loop: UpdateLoop, state: TrainState) -> Iterator[tuple[TrainState, Rows]]:
-    """The states and metric rows of one update after another, until the budget is spent."""
+    """The states and metric rows of one update after another, until the budget is spent. The first state is saved."""
     config, options, num = loop.config, loop.options, len(loop.members)
     count, steps = loop.members[0].logs.last_update, int(np.max(state.steps))
     before, started = loop.members[0].logs.last_seconds, time.monotonic()
     with options.waits("the compiler"):
         update = loop.update()  # its seconds count, as those of a run that is resumed do
+    check_memory(update, num, device_bytes())
+    save_all(loop, state)
     while steps + loop.per_update <= config.last_step or count == 0:
         last, (state, metrics) = state, update(state)
         values = {name: np.atleast_1d(value) for name, value in jax.device_get(metrics).items()}

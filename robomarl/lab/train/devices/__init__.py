@@ -1,0 +1,1 @@
+"""Environments divided over several devices of one process."""
