@@ -30,7 +30,12 @@ class PolicySettings:
     obstacles: str = setting("", "what stands in it: a JSON list of kind, from_m, to_m, radius_m, map frame")
     needs_recorder: bool = setting(False, "not READY before a recorder says that it records this robot")
     autostart: bool = setting(False, "arm and activate once, as soon as every input is fresh and there is a goal")
-    frozen_after_s: float = setting(0.5, "an estimate that has not changed in any bit for so long is stale", 0.05, 10.0)
+    frozen_after_s: float = setting(
+        0.5,
+        "an estimate that has not changed in any bit for so long is stale; .inf for a simulator without noise",
+        0.05,
+        math.inf,
+    )
     silent_after_s: float = setting(0.75, "blind braking lasts so long at most, then nothing is sent", 0.0, 10.0)
     radio_hz: float = setting(50.0, "state-and-plan messages per second, at most the policy's rate", 1.0, 1000.0)
     radio_reliable: bool = setting(False, "send lost state-and-plan messages again (they come late then)")

@@ -128,8 +128,7 @@ class LeagueField:
     def _answer(self, radio: socket.socket, sender: tuple, indices: list[int], at_ball: list[bool]) -> None:
         answer = self._classes.response()
         for index in indices:
-            said = answer.feedback.add(dribbler_ball_contact=at_ball[index])
-            said.id.id = self._shirts[index].number
+            answer.feedback.add(id=self._shirts[index].number, dribbler_ball_contact=at_ball[index])
         radio.sendto(answer.SerializeToString(), sender)
 
     def _picture(self, view: FieldView, now_s: float) -> object:

@@ -1,6 +1,8 @@
 """Packets of the league: their bytes by hand, and what is left of packets that have more in them."""
 
 import struct
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ pytest.importorskip("rclpy")
 
 from robomarl.core.config import UserError
 from robomarl.domains.soccer.vehicles.ssl.addresses import Shirt, place_of, shirts_of, simulated_uris
-from robomarl.domains.soccer.vehicles.ssl.league_messages import league_messages
+from robomarl.domains.soccer.vehicles.ssl.league_messages import league_messages, words_of
 from robomarl.domains.soccer.vehicles.ssl.seat import RadioWords, radio_packet
 
 
@@ -59,9 +61,64 @@ def test_pictures_are_read_and_what_is_new_in_them_is_left_alone():
     assert (packet.geometry.field.field_length, packet.geometry.field.goal_width) == (9000, 1000)
 
 
-def test_answers_say_which_robot_has_the_ball():
-    answer = league_messages().response.FromString(inner(2, inner(1, whole(1, 5) + whole(2, 2)) + whole(2, 1)))
-    assert (answer.feedback[0].id.id, answer.feedback[0].dribbler_ball_contact) == (5, True)
+DEFINITIONS = {
+    "since_2021": """
+        message SimulatorError { optional string code = 1; optional string message = 2; }
+        message RobotFeedback { required uint32 id = 1; optional bool dribbler_ball_contact = 2; }
+    """,
+    "before_2021": """
+        enum Team { UNKNOWN = 0; YELLOW = 1; BLUE = 2; }
+        enum SimulatorCapability { SIMULATOR_CAPABILITY_UNKNOWN = 1; SIMULATOR_CAPABILITY_MOVE_WHEEL_VELOCITY = 2; }
+        message SimulatorError {
+            optional string code = 1; optional SimulatorCapability unsupported_capability = 2; optional string message = 3;
+        }
+        message RobotId { optional uint32 id = 1; optional Team team = 2; }
+        message RobotFeedbackCustom { }
+        message RobotFeedback {
+            required RobotId id = 1; optional bool dribbler_ball_contact = 2; optional RobotFeedbackCustom custom = 3;
+        }
+    """,
+}
+"""Answers as ssl-simulation-protocol defines them now, and as it did before 2021, which grSim still does."""
+ANSWER = "message RobotControlResponse { repeated SimulatorError errors = 1; repeated RobotFeedback feedback = 2; }"
+
+
+def compiled(folder: Path, version: str) -> Any:
+    """The class of answers that the compiler of protobuf makes of a definition."""
+    protoc = pytest.importorskip("grpc_tools.protoc")
+    from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+
+    file = folder / f"{version}.proto"
+    file.write_text(f'syntax = "proto2"; package {version}; {DEFINITIONS[version]} {ANSWER}')
+    made = folder / f"{version}.bin"
+    assert protoc.main(["protoc", f"-I{folder}", f"--descriptor_set_out={made}", str(file)]) == 0
+    pool = descriptor_pool.DescriptorPool()
+    for each in descriptor_pb2.FileDescriptorSet.FromString(made.read_bytes()).file:
+        pool.Add(each)
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName(f"{version}.RobotControlResponse"))
+
+
+@pytest.mark.parametrize("version", DEFINITIONS)
+@pytest.mark.parametrize("robot", [0, 5, 15, 300])
+def test_answers_of_both_definitions_say_which_robot_has_the_ball(tmp_path: Path, version: str, robot: int):
+    theirs = compiled(tmp_path, version)()
+    said = theirs.feedback.add(dribbler_ball_contact=True)
+    if version == "since_2021":
+        said.id = robot
+    else:
+        said.id.id, said.id.team, theirs.errors.add().unsupported_capability = robot, 2, 2
+    theirs.errors.add(code="E1", message="no such robot")
+    theirs.errors.add(code="E2")
+    answer = league_messages().response.FromString(theirs.SerializeToString())
+    assert league_messages().number_of(answer.feedback[0]) == robot
+    assert answer.feedback[0].dribbler_ball_contact
+    assert [words_of(error) for error in answer.errors][-2:] == ["no such robot", "E2"]
+
+
+def test_an_answer_that_names_no_robot_is_no_robots():
+    for named in (b"", inner(1, whole(2, 2)), inner(1, b"\xff"), number(1, 5.0)):
+        answer = league_messages().response.FromString(inner(2, named + whole(2, 1)))
+        assert league_messages().number_of(answer.feedback[0]) is None
 
 
 def test_robots_are_named_by_colour_and_number():

@@ -5,6 +5,10 @@ Names, numbers and types of the fields are facts of the interfaces: of vision fr
 RoboCup-SSL/ssl-vision (GPL-3.0), of robots from RoboCup-SSL/ssl-simulation-protocol (which has no
 file of a licence); the README of the latter has the ports. Neither a compiler nor generated code
 is needed. Fields that are read or written here are listed; other fields are left alone.
+
+The definition of answers changed in 2021: a robot's number became a plain number (a message `RobotId`
+before), and the words of an error moved from field 3 to field 2. Simulators of both kinds are in use,
+grSim among those with the earlier one, so both are read.
 """
 
 from functools import cache
@@ -41,9 +45,9 @@ FIELDS = {
         1 required uint32 id; 2 optional RobotMoveCommand move_command; 3 optional float kick_speed;
         4 optional float kick_angle; 5 optional float dribbler_speed""",
     "RobotControl": "1 repeated RobotCommand robot_commands",
-    "SimulatorError": "1 optional string code; 3 optional string message",
+    "SimulatorError": "1 optional string code; 2 optional string message; 3 optional string earlier_message",
     "RobotId": "1 optional uint32 id",
-    "RobotFeedback": "1 required RobotId id; 2 optional bool dribbler_ball_contact",
+    "RobotFeedback": "1 optional uint32 id; 2 optional bool dribbler_ball_contact",
     "RobotControlResponse": "1 repeated SimulatorError errors; 2 repeated RobotFeedback feedback",
 }
 """Fields by message: number, label, type and name of each; lengths of vision are in millimetres, angles in radians."""
@@ -58,6 +62,27 @@ class LeagueMessages(NamedTuple):
     """`RobotControl`, to robots of one colour."""
     response: PacketKind
     """`RobotControlResponse`."""
+    robot_id: PacketKind
+    """`RobotId`, of answers before 2021."""
+
+    def number_of(self, feedback: Packet) -> int | None:
+        """Return the number of the robot of a `RobotFeedback`; None if it has none that can be read."""
+        from google.protobuf.message import DecodeError
+        from google.protobuf.unknown_fields import UnknownFieldSet
+
+        if feedback.HasField("id"):
+            return feedback.id
+        earlier = [f.data for f in UnknownFieldSet(feedback) if f.field_number == 1 and isinstance(f.data, bytes)]
+        try:
+            robot = self.robot_id.FromString(earlier[-1]) if earlier else None
+        except DecodeError:
+            return None
+        return robot.id if robot is not None and robot.HasField("id") else None
+
+
+def words_of(error: Packet) -> str:
+    """Return the words of a `SimulatorError`."""
+    return error.message or error.earlier_message or error.code or "an error without words"
 
 
 @cache
@@ -83,6 +108,6 @@ def league_messages() -> LeagueMessages:
                 field.type = kinds.Type.Value(f"TYPE_{kind.upper()}")
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
-    names = ("SSL_WrapperPacket", "RobotControl", "RobotControlResponse")
+    names = ("SSL_WrapperPacket", "RobotControl", "RobotControlResponse", "RobotId")
     found = (pool.FindMessageTypeByName(f"{PACKAGE}.{name}") for name in names)
     return LeagueMessages(*map(message_factory.GetMessageClass, found))

@@ -24,7 +24,7 @@ from robomarl.domains.soccer.ros.settings import SslSettings
 from robomarl.domains.soccer.ros.topics import BALL
 from robomarl.domains.soccer.vehicles.ssl import addresses
 from robomarl.domains.soccer.vehicles.ssl.game_words import GameWords
-from robomarl.domains.soccer.vehicles.ssl.league_messages import Packet, PacketKind, league_messages
+from robomarl.domains.soccer.vehicles.ssl.league_messages import Packet, PacketKind, league_messages, words_of
 from robomarl.domains.soccer.vehicles.ssl.seat import PlayerSeat, RadioWords, radio_packet
 from robomarl.domains.soccer.vehicles.ssl.vision import FieldRules, VisionTracks
 from robomarl.ros import topics
@@ -127,9 +127,13 @@ class SslNode(AdapterNode[SslSettings]):
             for answer in self._read(radio.take(), self._classes.response, colour):
                 self._answered_s = now_s(self)
                 for error in answer.errors:
-                    self._errors[colour] = error.message or error.code
+                    self._errors[colour] = words_of(error)
                 for said in answer.feedback:
-                    seat = self._by_shirt.get(addresses.Shirt(colour, said.id.id))
+                    number = self._classes.number_of(said)
+                    if number is None:
+                        self._errors[colour] = "an answer names no robot"
+                        continue
+                    seat = self._by_shirt.get(addresses.Shirt(colour, number))
                     if seat is not None and said.HasField("dribbler_ball_contact"):
                         seat.answer(said.dribbler_ball_contact, self._answered_s)
 
