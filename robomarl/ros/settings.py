@@ -9,6 +9,7 @@ from typing import Any
 
 NOWHERE = (-math.inf,) * 3
 ANYWHERE = (math.inf,) * 3
+DAY_S = 86400.0
 
 
 def setting(default: Any, text: str, low: float | None = None, high: float | None = None) -> Any:
@@ -32,9 +33,9 @@ class PolicySettings:
     autostart: bool = setting(False, "arm and activate once, as soon as every input is fresh and there is a goal")
     frozen_after_s: float = setting(
         0.5,
-        "an estimate that has not changed in any bit for so long is stale; .inf for a simulator without noise",
+        "an estimate that has not changed in any bit for so long is stale; a day for a simulator without noise",
         0.05,
-        math.inf,
+        DAY_S,
     )
     silent_after_s: float = setting(0.75, "blind braking lasts so long at most, then nothing is sent", 0.0, 10.0)
     radio_hz: float = setting(50.0, "state-and-plan messages per second, at most the policy's rate", 1.0, 1000.0)

@@ -70,7 +70,8 @@ DEFINITIONS = {
         enum Team { UNKNOWN = 0; YELLOW = 1; BLUE = 2; }
         enum SimulatorCapability { SIMULATOR_CAPABILITY_UNKNOWN = 1; SIMULATOR_CAPABILITY_MOVE_WHEEL_VELOCITY = 2; }
         message SimulatorError {
-            optional string code = 1; optional SimulatorCapability unsupported_capability = 2; optional string message = 3;
+            optional string code = 1; optional SimulatorCapability unsupported_capability = 2;
+            optional string message = 3;
         }
         message RobotId { optional uint32 id = 1; optional Team team = 2; }
         message RobotFeedbackCustom { }
