@@ -244,7 +244,9 @@ class Inbox:
         text = text or self._own.problem(now, self.limits.own_age_s, self.limits.future_s)
         still = now.steady_s - self._changed_s
         if not text and still > self.limits.frozen_s:
-            text = f"has not changed in any bit for {still:.2f} s; a simulator without noise needs frozen_after_s: 86400"
+            text = (
+                f"has not changed in any bit for {still:.2f} s; a simulator without noise needs frozen_after_s: 86400"
+            )
         return [Problem(OWN, text)] if text else []
 
     def _goal_problems(self) -> list[Problem]:
