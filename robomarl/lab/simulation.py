@@ -73,8 +73,8 @@ class Games(Generic[S, M]):
     """(name of an element of the observation -> its values [...]) -> the number as a robot observes it [...]."""
     points: Callable[[Any], tuple[Array, Array]]
     """World [E] of a game that goes on after a point -> points so far of both sides, [E] each, ours first."""
-    compiled: Callable[[S, int, int], BatchSim]
-    """(scenario, E, seed) -> E whole games side by side on the `fast` engine, compiled."""
+    compiled: Callable[[S], Callable[[int, int], BatchSim]]
+    """Scenario -> function (E, seed) -> E whole games side by side on the `fast` engine, compiled once for all."""
     check_script: Callable[[S, str], None] = lambda scenario, name: None
     """(scenario, name of a script) -> nothing; raises `UserError` where a side lacks a role that the script needs."""
 

@@ -26,6 +26,7 @@ COMMANDS = {
     "list": "scenarios, bundles, vehicles and fleets",
     "train": "train a scenario's policies",
     "sweep": "train trials with different recipes and seeds, here or on a cluster, and compare them",
+    "league": "let bundles, scripts and runs of one game play each other, and rate them",
     "runs": "list and compare training runs",
     "reports": "one page of all reports: demos, training runs, replays, safety campaigns",
     "eval": "fly episodes with runs or bundles and count",

@@ -20,7 +20,7 @@ from robomarl.front.report.plots.style import css_variables
 INDEX = "index.html"
 KINDS = {"robomarl demo": "demo", "robomarl prove": "safety campaign", "robomarl replay": "replay"}
 """Headings of reports, and their kinds."""
-BEGINNINGS = {"Run": "training run", "Sweep": "sweep"}
+BEGINNINGS = {"Run": "training run", "Sweep": "sweep", "League": "league"}
 """First words of headings that go on with a name, and their kinds."""
 THUMB_PX = (320, 180)
 MOST_SVG_BYTES = 150_000

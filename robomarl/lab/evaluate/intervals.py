@@ -7,8 +7,9 @@ import numpy as np
 from robomarl.core.types import Figures
 
 
-def wilson(successes: int, trials: int) -> list[float]:
-    """95 % score interval of a proportion (Wilson, 1927): valid near 0 and 1 too."""
+def wilson(successes: float, trials: int) -> list[float]:
+    """95 % score interval of a proportion (Wilson, 1927): valid near 0 and 1 too; with halves, as of drawn matches, it
+    is rather too wide."""
     z = 1.959964
     rate, spread = successes / trials, z * z / trials
     centre = (rate + spread / 2) / (1 + spread)

@@ -6,7 +6,19 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
-from robomarl.core.config import Count, Fraction, NonNegative, Positive, Range, Seed, UserError, build, convert, suggest
+from robomarl.core.config import (
+    Count,
+    Fraction,
+    Natural,
+    NonNegative,
+    Positive,
+    Range,
+    Seed,
+    UserError,
+    build,
+    convert,
+    suggest,
+)
 from robomarl.core.config.parsed import JsonObject
 from robomarl.core.paths import recipes_dir
 from robomarl.core.tables import read_toml
@@ -107,9 +119,9 @@ class SelfPlayConfig:
     """Scripted teams of the domain. One that is named twice plays twice as much."""
     script_parts: Count = 3
     """Number of equal parts of the batch that play against each scripted team."""
-    itself: Count = 2
+    itself: Natural = 2
     """Number of parts in which the learner plays against itself."""
-    snapshots: Count = 8
+    snapshots: Natural = 8
     """Parts in which it is an earlier snapshot."""
     pool: Count = 12
     """Snapshots that are kept."""

@@ -1,5 +1,6 @@
 """`SIMULATION` of robot soccer."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from robomarl.core.types import Figures
@@ -66,11 +67,11 @@ def table(rows: list[Figures]) -> str:
     return lines(rows, {name: name for name in COLUMNS})
 
 
-def compiled(scenario: SoccerScenario, num_envs: int, seed: int) -> SoccerSim:
-    """Return games on the compiled engine."""
-    from robomarl.domains.soccer.lab.engines.compiled import CompiledSoccerSim
+def compiled(scenario: SoccerScenario) -> Callable[[int, int], SoccerSim]:
+    """Return the function that makes games on the compiled engine."""
+    from robomarl.domains.soccer.lab.engines.compiled import compiled_games
 
-    return CompiledSoccerSim(scenario, num_envs, seed)
+    return compiled_games(scenario)
 
 
 def check_script(scenario: SoccerScenario, name: str) -> None:

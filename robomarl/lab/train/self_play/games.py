@@ -37,8 +37,10 @@ TAUGHT_LAST = 0.1
 
 
 def check_parts(config: TrainConfig) -> None:
-    """Raises `UserError` where the batch can't be split among the opponents."""
+    """Raises `UserError` where there are no opponents, or the batch can't be split among them."""
     parts = leagues.num_parts(config.self_play)
+    if not parts:
+        raise UserError("[self_play] has no opponents: name scripts, or set itself or snapshots to 1 or more.")
     if config.num_envs % parts:
         raise UserError(f"num_envs = {config.num_envs} must be a multiple of the {parts} parts of [self_play].")
 

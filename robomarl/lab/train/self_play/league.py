@@ -158,11 +158,15 @@ class Opponents:
             beliefs.append(belief)
             commands.append(command)
         rest = width * len(self._scripts)
+        if rest == len(obs):
+            return memory._replace(belief=_joined(beliefs)), jnp.concatenate(commands)
         as_teams = partial(jnp.reshape, shape=(-1, self._size, count, obs.shape[-1]))
         carry = jax.tree.map(lambda x: x[rest:].reshape(-1, self._size, *x.shape[1:]), memory.carry)
         carry, command = jax.vmap(self._decide)(teams, carry, as_teams(obs[rest:, count:]))
         flat = jax.tree.map(lambda old, new: old.at[rest:].set(new.reshape(-1, *old.shape[1:])), memory.carry, carry)
-        belief = jax.tree.map(lambda old, *new: old.at[:rest].set(jnp.concatenate(new)), memory.belief, *beliefs)
+        belief = memory.belief
+        if beliefs:
+            belief = jax.tree.map(lambda old, new: old.at[:rest].set(new), belief, _joined(beliefs))
         commands.append(command.reshape(-1, count, command.shape[-1]))
         return memory._replace(belief=belief, carry=flat), jnp.concatenate(commands)
 
@@ -183,6 +187,11 @@ class Opponents:
         return memory._replace(taught=taught), (2 * command - spec.high - spec.low) / (spec.high - spec.low)
 
 
+def _joined(parts: list[Tree]) -> Tree:
+    """Memories of several parts of the batch as one."""
+    return jax.tree.map(lambda *each: jnp.concatenate(each), *parts)
+
+
 def score(config: SelfPlayConfig, league: League, won: jax.Array, lost: jax.Array, ended: jax.Array) -> League:
     """Count the results of an update's rallies, [G] numbers each: scored, conceded, ended; and rate everybody."""
     scripts, parts = len(config.scripts), config.script_parts
@@ -195,7 +204,7 @@ def score(config: SelfPlayConfig, league: League, won: jax.Array, lost: jax.Arra
         ]
     )
     gain = ELO_GAIN * (points - ended * expected(league.elo, theirs))
-    by_script = gain[: scripts * parts].reshape(scripts, parts).sum(-1).at[0].set(0.0)
+    by_script = gain[: scripts * parts].reshape(scripts, parts).sum(-1).at[:1].set(0.0)
     after = slice(scripts * parts + config.itself, None)
     return league._replace(
         elo=league.elo + gain.sum(),
@@ -241,5 +250,6 @@ def league_metrics(config: SelfPlayConfig, league: League) -> dict[str, jax.Arra
         found[f"share/{name}"] = (goals_for[part].sum() + 0.5) / (league.goals[:, part].sum() + 1)
     known = np.arange(len(league.games)) < league.count
     found["elo/best_snapshot"] = jnp.where(known, league.pool_elo, -jnp.inf).max()
-    found["share/snapshots"] = share[len(share) - config.snapshots :].mean()
+    if config.snapshots:
+        found["share/snapshots"] = share[len(share) - config.snapshots :].mean()
     return found

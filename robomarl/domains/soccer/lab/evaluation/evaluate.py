@@ -4,6 +4,7 @@ import dataclasses
 import math
 import time
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -25,9 +26,11 @@ from robomarl.domains.soccer.lab.evaluation.match import (
 from robomarl.domains.soccer.lab.evaluation.picture import film_match
 from robomarl.domains.soccer.lab.scenario import SoccerScenario, check_roles
 from robomarl.domains.soccer.lab.sections import Sees
-from robomarl.lab.evaluate.episodes import EpisodeRunner, EpisodeScore, Step, batch_size
+from robomarl.lab.evaluate.episodes import EpisodeScore, Step
 from robomarl.lab.evaluate.evaluation import EvalRow, FlownPolicy
 from robomarl.lab.evaluate.intervals import wilson
+from robomarl.lab.evaluate.parts import Flights, Made, fly
+from robomarl.lab.evaluate.portable import Portable, opened
 from robomarl.lab.evaluate.resolve import is_controller, resolve_policy
 from robomarl.lab.evaluate.two_sides import BothSides, PilotedTeam, Player
 from robomarl.lab.evaluate.variations import perturbed
@@ -84,11 +87,11 @@ def evaluate_game(name: str, scenario_name: str | None, config: GameConfig) -> F
     """
     scenario = perturbed(game_of(name, scenario_name), config.perturb)
     against = config.against or scenario.opponent.script
-    ours = make_player(name, scenario, scenario.roles, config.filter)
-    theirs = make_player(against, scenario, scenario.opponent.roles, config.filter)
+    players = opened(partial(_players, name, against, scenario, config.filter))
+    ours, theirs = players()
     scenario = as_trained(scenario, ours, theirs)
     started_s = time.perf_counter()
-    tally, first = _matches(scenario, (ours, theirs), config)
+    tally, first = _matches(scenario, players, config)
     took_s = time.perf_counter() - started_s
     about = {"policy": name, "against": against, "scenario": scenario.name, "sim": config.sim, "seed": config.seed}
     about |= {"sees": scenario.sees, "against_sees": scenario.opponent.sees}
@@ -189,15 +192,27 @@ class MatchScore(EpisodeScore[MatchTally]):
         return row(step.after, index)
 
 
+def _players(name: str, against: str, scenario: SoccerScenario, mode: str) -> tuple[Player, Player]:
+    """Both teams."""
+    ours = make_player(name, scenario, scenario.roles, mode)
+    return ours, make_player(against, scenario, scenario.opponent.roles, mode)
+
+
 def _matches(
-    scenario: SoccerScenario, players: tuple[Player, Player], config: GameConfig
+    scenario: SoccerScenario, players: Portable[tuple[Player, Player]], config: GameConfig
 ) -> tuple[MatchTally, Track | None]:
-    size = batch_size(config.episodes, MatchScore.side_by_side)
-    sim = make_soccer(scenario, config.sim, size, config.seed)
-    runner = EpisodeRunner(BothSides(scenario, *players), sim, MatchScore(scenario), 0 if config.video else None)
-    tally = runner.run(config.episodes, "matches")
-    rows = cast("list[tuple[np.ndarray, ...]]", runner.rows)  # of `MatchScore.row`
-    return tally, track(scenario, rows) if rows else None
+    make, record = partial(_made, players, scenario, config), 0 if config.video else None
+    flown = fly(Flights(make, config.episodes, "matches", record, side_by_side=MatchScore.side_by_side))
+    rows = cast("list[tuple[np.ndarray, ...]]", flown.rows)  # of `MatchScore.row`
+    return flown.counts, track(scenario, rows) if rows else None
+
+
+def _made(
+    players: Portable[tuple[Player, Player]], scenario: SoccerScenario, config: GameConfig, num: int
+) -> Made[MatchTally]:
+    """All that plays `num` matches side by side."""
+    sim = make_soccer(scenario, config.sim, num, config.seed)
+    return BothSides(scenario, *players()), sim, MatchScore(scenario)
 
 
 def _set_pieces(scenario: SoccerScenario, ours: Player, config: GameConfig) -> Figures:
