@@ -11,6 +11,7 @@ from robomarl.ros.robot.health import DiagnosticEntry
 from robomarl.ros.robot.state_machine import State
 
 BEFORE_READY = State.STANDBY.name
+POLICY_NODE = "policy_node"
 INPUT = "input "
 """Beginning of the keys under which a node's diagnostics name an input that lacks."""
 
@@ -23,12 +24,15 @@ class MissingInputs:
         self._lacks: dict[str, dict[str, str]] = {name: {"its first report": ""} for name in team}
 
     def hear(self, entries: Iterable[DiagnosticEntry]) -> None:
-        """Keep what lacks at robots in STANDBY; a robot in another state waits for nothing."""
+        """Keep what lacks at robots in STANDBY; a robot in another state waits for nothing.
+
+        Only a policy node's report counts: the adapter of the same robot reports a state of its own, such as WAITING.
+        """
         for entry in entries:
-            for name in self._lacks.keys() & set(entry.name.split("/")):
-                if "state" in entry.values:
-                    waits = entry.values["state"] == BEFORE_READY
-                    self._lacks[name] = lacking(entry.values) if waits else {}
+            *_, name, node = ("", *entry.name.split("/"))
+            if node == POLICY_NODE and name in self._lacks and "state" in entry.values:
+                waits = entry.values["state"] == BEFORE_READY
+                self._lacks[name] = lacking(entry.values) if waits else {}
 
     def text(self) -> str:
         """Each input with the robots that lack it; "" if all robots are READY or beyond.

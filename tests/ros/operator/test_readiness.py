@@ -32,6 +32,14 @@ def test_teammates_are_named_only_when_they_are_the_cause():
     assert found.text() == ""
 
 
+@pytest.mark.parametrize("state", ["WAITING", "READY", "DRIVING"])
+def test_the_state_of_a_vehicles_adapter_is_not_that_of_the_robot(state: str):
+    found = MissingInputs(("one",))
+    found.hear([entry("one", "STANDBY", odometry=NOTHING)])
+    found.hear([DiagnosticEntry("one/ssl", WARN, "", {"state": state}), DiagnosticEntry("one", WARN, "", {})])
+    assert found.text() == f"odometry ({NOTHING}) of all robots"
+
+
 @pytest.mark.ros
 def test_up_without_a_simulator_says_what_robots_wait_for_and_what_comes_next(goto_bundle: Path, tmp_path: Path):
     files, lines = write_files(tmp_path, goto_bundle), []
