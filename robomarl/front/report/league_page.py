@@ -62,8 +62,13 @@ RESPONSES_LEAD = (
 
 def short_names(names: list[str]) -> dict[str, str]:
     """Names of folders without what is before the last part, as far as they stay different."""
-    last = {name: Path(name).name for name in names}
+    last = {name: _last(Path(name)) for name in names}
     return last if len(set(last.values())) == len(names) else {name: name for name in names}
+
+
+def _last(path: Path) -> str:
+    """Return the name of a folder, or of a state with its run's."""
+    return f"{path.parent.name}/{path.stem}" if path.suffix == ".npz" else path.name
 
 
 def _verdict(figures: Figures, names: dict[str, str]) -> str:
@@ -103,7 +108,8 @@ def _players(figures: Figures, names: dict[str, str]) -> str:
     for row in figures["players"]:
         low, high = row["elo_ci95"]
         loss = row["exploitability"]
-        interval = f" [{loss['ci95'][0]:.3f}, {loss['ci95'][1]:.3f}]" if loss["ci95"] else ""
+        limits = [f"{limit:.3f}".replace("-", "\N{MINUS SIGN}") for limit in loss["ci95"] or ()]
+        interval = f" [{', '.join(limits)}]" if limits else ""
         rows.append(
             [
                 names[row["player"]],

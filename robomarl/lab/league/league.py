@@ -2,6 +2,9 @@
 
 import itertools
 import json
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from robomarl.core.config import UsageError, UserError
 from robomarl.core.types import Figures
@@ -27,13 +30,21 @@ def run_league(options: LeagueOptions, cluster: Cluster) -> Figures:
         UserError: a player can't play the game, the folder has a league already, or of the cluster.
     """
     players = prepare(options)
-    with joined(cluster) as workers:
+    with _quiet_starts(), joined(cluster) as workers:
         matches = play_all(players, options, workers)
         figures = {**about(options), **figures_of(matches)}
         figures["telling"] = _filmed(matches, figures, options, workers)
         figures["best_response"] = best_responses(ranked(players, figures), options, workers)
     replace_text(options.out / RESULTS, json.dumps(figures, indent=1) + "\n")
     return figures
+
+
+@contextmanager
+def _quiet_starts() -> Iterator[None]:
+    """Keep back JAX's warnings that Ray starts programs, which is no harm: they do not go on with JAX's memory."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=r"os\.fork", category=RuntimeWarning)
+        yield
 
 
 def prepare(options: LeagueOptions) -> list[LeaguePlayer]:

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from robomarl.core.config.parsed import JsonObject
-from robomarl.lab.evaluate.two_sides import BothSides, Player
 from robomarl.lab.league.players import games_in, make_team
+from robomarl.lab.league.two_sides import BothSides, Player
 from robomarl.lab.scene.scene import SceneMoment
 from robomarl.lab.sim.batch import BatchSim, World
 from robomarl.lab.sim.engines.compiler import keep_compiled

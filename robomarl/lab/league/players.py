@@ -13,7 +13,7 @@ from robomarl.core.paths import bundles_dir
 from robomarl.lab.evaluate.evaluation import FlownPolicy
 from robomarl.lab.evaluate.resolve import is_controller, is_run, own_scenario, resolve_policy
 from robomarl.lab.evaluate.sealed_scenario import sealed
-from robomarl.lab.evaluate.two_sides import PilotedTeam, Player, ScriptTeam
+from robomarl.lab.league.two_sides import PilotedTeam, Player, ScriptTeam
 from robomarl.lab.sim.scenario import Scenario, load_scenario
 from robomarl.lab.simulation import Games, simulation_of
 from robomarl.lab.train.run.run_folder import Run, RunPolicy, load_run

@@ -6,7 +6,7 @@ from robomarl.domains.soccer.lab.evaluation.evaluate import as_trained, make_pla
 from robomarl.domains.soccer.lab.evaluation.picture import scene, standing
 from robomarl.domains.soccer.lab.game import SoccerWorld
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
-from robomarl.lab.evaluate.two_sides import BothSides
+from robomarl.lab.league.two_sides import BothSides
 from robomarl.lab.scene.scene import SceneMoment, Staging
 
 

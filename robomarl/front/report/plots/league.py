@@ -119,8 +119,8 @@ def _layout(still: "Figure", left: int, names: Sequence[str], top: int) -> Figur
         "margin": {"l": left, "r": 20, "t": top, "b": 8 if top > 20 else 42, "pad": 4},
         "font": {"size": 12, "color": "var(--muted)"}, "aspect": height / width, "showlegend": False,
         "paper_bgcolor": "transparent", "plot_bgcolor": "transparent", "hovermode": "closest",
-        "xaxis": {"zeroline": False, "gridcolor": "var(--grid)"},
-        "yaxis": {"zeroline": False, "showgrid": False, **rows},
+        "xaxis": {"ticks": "", "zeroline": False, "gridcolor": "var(--grid)"},
+        "yaxis": {"ticks": "", "zeroline": False, "showgrid": False, **rows},
     }  # fmt: skip
 
 

@@ -32,8 +32,8 @@ from robomarl.lab.evaluate.intervals import wilson
 from robomarl.lab.evaluate.parts import Flights, Made, fly
 from robomarl.lab.evaluate.portable import Portable, opened
 from robomarl.lab.evaluate.resolve import is_controller, resolve_policy
-from robomarl.lab.evaluate.two_sides import BothSides, PilotedTeam, Player
 from robomarl.lab.evaluate.variations import perturbed
+from robomarl.lab.league.two_sides import BothSides, PilotedTeam, Player
 from robomarl.lab.sim.scenario import load_scenario
 from robomarl.lab.simulation import RowOptions
 

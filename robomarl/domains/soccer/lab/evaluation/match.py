@@ -8,7 +8,7 @@ from robomarl.domains.soccer.lab.batch import SoccerSim
 from robomarl.domains.soccer.lab.game import SoccerWorld
 from robomarl.domains.soccer.lab.placement import PLACE_DRAWS, set_piece
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
-from robomarl.lab.evaluate.two_sides import Player
+from robomarl.lab.league.two_sides import Player
 from robomarl.lab.sim.sides import team_view
 
 IMPACT_M_S = 0.3
