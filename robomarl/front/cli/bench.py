@@ -8,9 +8,10 @@ from typing import Annotated
 
 import tyro
 
-from robomarl.core.config import UsageError, UserError, suggest
+from robomarl.core.config import Count, UsageError, UserError, suggest
 from robomarl.core.paths import checkout_dir
 from robomarl.core.types import Figures
+from robomarl.front.cli.sharing import shared
 
 
 @dataclass(frozen=True)
@@ -21,6 +22,11 @@ class Args:
     """Benchmarks to run; all by default."""
     case: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
     """Only this case of a benchmark that has several, as in `bench train --case start`; may be given several times."""
+    on: str = ""
+    """Place of workers that share the episodes of benchmarks that evaluate policies: local, or ray://HOST:PORT; by
+    default this process flies them alone."""
+    workers: Count | None = None
+    """Processes that share them, with --on; by default one a core of that place."""
 
 
 def run(args: Args) -> Figures:
@@ -31,13 +37,18 @@ def run(args: Args) -> Figures:
         raise UsageError(f"unknown benchmark {unknown[0]!r}; {suggest(unknown[0], benchmarks.BENCHMARKS)}")
     if args.case and len(args.names) != 1:
         raise UsageError("--case belongs to one benchmark; name it, as in `robomarl bench train --case start`.")
+    with shared(args.on, args.workers):
+        return {"rows": [row for name in args.names or benchmarks.BENCHMARKS for row in _rows(benchmarks, name, args)]}
+
+
+def _rows(benchmarks: ModuleType, name: str, args: Args) -> list[Figures]:
+    """Measure one benchmark, and print its rows."""
     found = []
-    for name in args.names or benchmarks.BENCHMARKS:
-        print(f"{name}: {benchmarks.BENCHMARKS[name]}")
-        for row in benchmarks.run(name, args.case):
-            print(f"  {row.case:<44} {row.metric:<28} {row.value:>14,.4g} {row.unit}")
-            found.append({"benchmark": name, **row._asdict()})
-    return {"rows": found}
+    print(f"{name}: {benchmarks.BENCHMARKS[name]}")
+    for row in benchmarks.run(name, args.case):
+        print(f"  {row.case:<44} {row.metric:<28} {row.value:>14,.4g} {row.unit}")
+        found.append({"benchmark": name, **row._asdict()})
+    return found
 
 
 def _benchmarks() -> ModuleType:

@@ -8,12 +8,13 @@ import tyro
 from robomarl.core.config import Count, Seed, UsageError, UserError
 from robomarl.core.types import Figures
 from robomarl.front.cli.ends import OutFile, PlotFile
+from robomarl.front.cli.sharing import LOCAL, shared
 
 if TYPE_CHECKING:
     from robomarl.lab.evaluate.evaluation import EvalConfig, EvalRow, FlownPolicy
     from robomarl.lab.sim.batch import World
     from robomarl.lab.sim.scenario import Scenario
-    from robomarl.lab.simulation import Simulation
+    from robomarl.lab.simulation import Evaluated, Simulation
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,15 @@ class Args:
     the JSON, with >= <= > < or ==; may be given several times."""
     against: str = ""
     """Second team of a game; by default the scenario's opponent."""
+    on: str = ""
+    """Place of workers that share the episodes: local, or ray://HOST:PORT of a Ray cluster; by default this process
+    flies them alone. The figures are the same."""
+    workers: Count | None = None
+    """Processes that share the episodes; by default one a core of that place, as far as memory holds them."""
 
 
 def run(args: Args) -> Figures:
     """Evaluate every policy as the scenario's domain does; print a table."""
-    from robomarl.core.domain.scenario import needed
     from robomarl.front.cli.require import judged, requirements
 
     required = requirements(args.require)
@@ -66,19 +71,26 @@ def run(args: Args) -> Figures:
         check_paired(args, simulation.games is not None)
     if args.video:
         evaluation.check_film(args.video)
-    rows = []
-    for i, name in enumerate(args.policies):
-        rows.append(evaluation.row(name, args, i == 0))
-        extend(rows[-1], args, i == 0)
-        if i == 0 and args.video and rows[0].flown:
-            film = needed(evaluation.film, rows[0].scenario, "film", "leave out --video")
-            film(rows[0].flown.log, rows[0].scenario, args.video)
-            print(f"film: {args.video}")
+    with shared(args.on or (LOCAL if args.workers else ""), args.workers):
+        rows = [_row(evaluation, args, i) for i in range(len(args.policies))]
     figures = [row.figures for row in rows]
     print(evaluation.table(figures))
     for row in figures:
         print_held_out(row)
     return judged(_figures(args, figures, [row.flown and row.flown.success for row in rows]), required)
+
+
+def _row(evaluation: "Evaluated[Scenario]", args: Args, number: int) -> "EvalRow":
+    """Evaluate one policy; the first one is filmed."""
+    from robomarl.core.domain.scenario import needed
+
+    row = evaluation.row(args.policies[number], args, number == 0)
+    extend(row, args, number == 0)
+    if number == 0 and args.video and row.flown and row.scenario:
+        film = needed(evaluation.film, row.scenario, "film", "leave out --video")
+        film(row.flown.log, row.scenario, args.video)
+        print(f"film: {args.video}")
+    return row
 
 
 def check_paired(args: Args, in_games: bool) -> None:

@@ -32,7 +32,7 @@ EXTRAS = {
         "cmaes",
     ),
     "torch": ("torch", "safetensors"),
-    "scale": ("ray", "submitit"),
+    "scale": ("ray", "submitit", "cloudpickle"),
     "jaxmarl": ("jaxmarl",),
     "dataset": ("pyarrow",),
     "pettingzoo": ("pettingzoo",),

@@ -6,6 +6,7 @@ from robomarl.core.config import UsageError
 from robomarl.core.types import Figures
 from robomarl.front.cli.prove_args import Args, setting_of
 from robomarl.front.cli.prove_worst import run_worst
+from robomarl.front.cli.sharing import shared
 
 if TYPE_CHECKING:
     from robomarl.lab.prove.campaign.prove import Trial
@@ -13,20 +14,24 @@ if TYPE_CHECKING:
 
 def run(args: Args) -> Figures:
     """Fly the campaign, and print the results; `passed` says that no robots touched."""
+    if args.resume and not args.out:
+        raise UsageError("--resume needs --out DIR, the folder of the campaign to go on with.")
+    with shared(args.on, args.workers):
+        return run_worst(args) if args.worst else _run_campaign(args)
+
+
+def _run_campaign(args: Args) -> Figures:
+    """Fly the campaign, print its figures, and write its page."""
     from tqdm import tqdm
 
     from robomarl.lab.prove.campaign.prove import run as fly
 
-    if args.resume and not args.out:
-        raise UsageError("--resume needs --out DIR, the folder of the campaign to go on with.")
-    if args.worst:
-        return run_worst(args)
     if args.sim != "point":
         raise UsageError(f"--sim {args.sim} needs --worst.")
     trial = trial_of(args)
     total = sum(trial.batches) * trial.per_episode
     with tqdm(total=total, unit=" agent-steps", unit_scale=True, desc="prove", leave=False) as bar:
-        found, records = fly(trial, args.workers, args.out, args.resume, bar.update)
+        found, records = fly(trial, args.processes, args.out, args.resume, bar.update)
     for name, value in found.items():
         print(f"  {name:<26}{value if isinstance(value, str) else f'{value:.6g}' if value is not None else '-':>16}")
     figures = {"scenario": args.target, "count": trial.campaign.count, "seed": args.seed, **found}

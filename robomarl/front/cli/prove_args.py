@@ -60,8 +60,16 @@ class Args:
     """Simulator of `--worst`: point masses with directed errors, or malicious commands on MuJoCo (of a
     scenario or bundle).
     """
-    workers: Count = os.cpu_count() or 1
-    """Processes. The figures don't depend on them."""
+    on: str = ""
+    """Place of the processes: local or ray://HOST:PORT for workers of Ray; by default processes of this machine. The
+    figures don't depend on it."""
+    workers: Count | None = None
+    """Processes; by default one a core. The figures don't depend on them."""
+
+    @property
+    def processes(self) -> int:
+        """Processes of this machine, without `--on`."""
+        return self.workers or os.cpu_count() or 1
 
 
 def setting_of(args: Args) -> "tuple[AnyVehicle, int, float]":

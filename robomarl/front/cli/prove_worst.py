@@ -36,7 +36,7 @@ def _point_masses(args: Args) -> Figures:
             bar.reset(total=episodes)
             bar.set_description(f"bounds times {scale:g}")
 
-        found = hunt_down(hunt, args.workers, bar.update, begin, ledger)
+        found = hunt_down(hunt, args.processes, bar.update, begin, ledger)
     _print(found)
     return found
 

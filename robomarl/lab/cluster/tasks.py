@@ -59,17 +59,21 @@ class Workers:
         Raises:
             UserError: that of the function, or the workers of a task died again and again.
         """
-        remote = ray.remote(function).options(num_cpus=1, max_retries=DEATHS)
+        remote, work = ray.remote(_call).options(num_cpus=1, max_retries=DEATHS), ray.put(function)
         left, running, order = deque(items), [], deque()
         with tqdm(total=len(items), desc=title, unit="task", leave=False, disable=None if progress else True) as bar:
             for _ in range(len(items)):
                 while not order or order[0] in running:
                     while left and len(running) < self.count:
-                        running.append(remote.remote(left.popleft()))
+                        running.append(remote.remote(work, left.popleft()))
                         order.append(running[-1])
                     ended, running = ray.wait(running)
                     bar.update(len(ended))
                 yield _result(order.popleft())
+
+
+def _call(function: Callable[[T], R], item: T) -> R:
+    return function(item)
 
 
 def _result(future: "ray.ObjectRef[R]") -> R:

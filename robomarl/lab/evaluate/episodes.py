@@ -101,9 +101,14 @@ class EpisodeRunner(Generic[C]):
         """Simulated over elapsed seconds, all episodes summed, the first decision (compilation) left out."""
         return self._seconds / self._wall_s if self._wall_s else 0.0
 
+    @property
+    def seconds(self) -> float:
+        """Simulated time, all episodes summed, the first decision left out [s]."""
+        return self._seconds
+
     def run(self, episodes: int, title: str, progress: bool = True) -> C:
         """Run `episodes` episodes and return their counts."""
-        batches, steps = math.ceil(episodes / self._sim.num_envs), self._sim.scenario.max_steps
+        batches, steps = math.ceil(episodes / self._sim.whole), self._sim.scenario.max_steps
         hidden = None if progress else True
         with tqdm(total=batches * steps, unit="step", desc=title, leave=False, disable=hidden) as bar:
             return join([self.batch(bar) for _ in range(batches)], episodes)
@@ -119,6 +124,7 @@ class EpisodeRunner(Generic[C]):
                 started_s = time.perf_counter()
             on = score.running(counts)
             if not on.any():
+                sim.skip(steps - number)  # so that the next batch does not depend on this one
                 bar.update(steps - number)
                 break
             carry, step = self._decide(carry)
@@ -128,12 +134,18 @@ class EpisodeRunner(Generic[C]):
             bar.update()
         self._wall_s += time.perf_counter() - started_s
         self._seconds += float(flown) * sim.scenario.period_s
-        self._begun += sim.num_envs
+        self._begun += sim.whole
         with sim.aside():
             while score.watched(counts).any():
                 carry, step = self._decide(carry)
                 counts = score.count_watched(counts, step)
-        return counts
+        return join([counts], min(sim.whole, sim.num_envs))
+
+    def part(self, first: int, whole: int, batch: int) -> C:
+        """Counts of E episodes of a batch; see `BatchSim.take`."""
+        self._sim.take(first, whole, batch)
+        self._begun, self._seconds, self._wall_s, self.rows = batch * whole + first, 0.0, 0.0, []
+        return self.batch(tqdm(disable=True))
 
     def _decide(self, carry: Tree) -> tuple[Tree, Step]:
         """One decision of all robots."""

@@ -46,7 +46,10 @@ class BatchSim(ABC, Generic[W]):
         self.known = scenario
         """Scenario that the robots assume; a different one has to be set before the first `reset`."""
         self.num_envs = num_envs
-        self._random = np.random.default_rng(seed)
+        self.whole = num_envs
+        """Episodes of a batch; fewer or more than E where `take` says so."""
+        self._seed, self._random = seed, np.random.default_rng(seed)
+        self._rows = np.arange(num_envs)
         self._world: W | None = None
 
     @property
@@ -83,6 +86,25 @@ class BatchSim(ABC, Generic[W]):
         self._world = world
         self._started(world)
 
+    def take(self, first: int, whole: int, batch: int = 0) -> None:
+        """Simulate E episodes of a larger batch, each with the draws that it has there.
+
+        Args:
+            first: number of the first of the episodes in the batch; after its last one, its first one follows.
+            whole: episodes of the batch.
+            batch: number of the batch; those before have the randomness of all their decisions.
+        """
+        self.whole, self._rows = whole, (first + np.arange(self.num_envs)) % whole
+        self._random = np.random.default_rng(self._seed)
+        for _ in range(batch):
+            self._start()
+            self.skip(self.scenario.max_steps)
+
+    def skip(self, decisions: int) -> None:
+        """Go on in the randomness as if that many decisions had been made."""
+        for _ in range(decisions):
+            self._step_draws()
+
     @contextmanager
     def aside(self) -> Iterator[None]:
         """Keep the randomness of later episodes independent of flights in this context."""
@@ -91,7 +113,8 @@ class BatchSim(ABC, Generic[W]):
         self._random.bit_generator.state = kept
 
     def _draw(self, *shape: int) -> np.ndarray:
-        return self._random.random(shape, np.float32)
+        drawn = self._random.random((self.whole, *shape[1:]), np.float32)
+        return drawn if len(self._rows) == self.whole else drawn[self._rows]
 
     def _started(self, world: W) -> None:  # noqa: B027
         """Prepare the engine for a new episode; does nothing by default."""

@@ -25,6 +25,7 @@ from robomarl.core.filter.model.constants import Mode
 from robomarl.core.filter.params import SafetyParams
 from robomarl.core.hardware.vehicle import AnyVehicle
 from robomarl.core.types import Array, Figures
+from robomarl.lab.cluster.crew import crew, each
 from robomarl.lab.prove.campaign.adversary import Adversaries, swap
 from robomarl.lab.prove.campaign.conditions import Campaign, Plant, World, height_of
 from robomarl.lab.prove.campaign.score import Record, Tally, figures
@@ -86,7 +87,7 @@ def run(
 
     Args:
         trial: the trial to fly.
-        workers: processes.
+        workers: processes, where there is no crew.
         out: folder to which each finished batch is written at once.
         resume: continue with the batches in the folder.
         progress: called with the number of additional agent-steps flown.
@@ -110,9 +111,9 @@ def run(
 
 
 def _flown(todo: list[tuple[Trial, int]], workers: int) -> Iterator[tuple[int, Record]]:
-    """The batches in the order in which they are finished."""
-    if workers < 2 or len(todo) < 2:
-        yield from map(fly_batch, todo)
+    """The batches: of this process or a crew in their order, of several processes as they are finished."""
+    if crew() or workers < 2 or len(todo) < 2:
+        yield from each(fly_batch, todo, "prove")
         return
     with multiprocessing.get_context("spawn").Pool(min(workers, len(todo))) as pool:
         yield from pool.imap_unordered(fly_batch, todo)

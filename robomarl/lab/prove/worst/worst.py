@@ -13,6 +13,7 @@ from functools import partial
 from typing import NamedTuple
 
 from robomarl.core.types import Figures
+from robomarl.lab.cluster.crew import crew, each
 from robomarl.lab.prove.ledger import Ledger
 from robomarl.lab.prove.worst.directed import PAIRS
 from robomarl.lab.prove.worst.errors import SETS
@@ -61,7 +62,7 @@ def hunt_down(
 
     Args:
         hunt: target and length of the attacks.
-        workers: processes; the figures don't depend on their number.
+        workers: processes, where there is no crew; the figures don't depend on their number.
         progress: called with the number of additional episodes flown.
         plan: called with each scale and its number of episodes.
         ledger: record of earlier jobs; receives the jobs flown now.
@@ -203,14 +204,14 @@ def _known_first(ledger: Ledger, fly: Run, jobs: list[Job]) -> Iterator[list[Fou
 
 
 def _runner(workers: int) -> AbstractContextManager[Run]:
-    return _Many(workers) if workers > 1 else _One()
+    return _Many(workers) if workers > 1 and not crew() else _One()
 
 
 class _One:
-    """Jobs in this process."""
+    """Jobs in this process, or by the crew."""
 
     def __enter__(self) -> Run:
-        return lambda jobs: map(run_job, jobs)
+        return lambda jobs: each(run_job, jobs, "attacks")
 
     def __exit__(self, *_: object) -> None:
         return None

@@ -8,9 +8,9 @@ A run folder appears whole or not at all; `storage.py` defines how states are wr
 """
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -272,6 +272,10 @@ class RunPolicy:
         other = copy.copy(self)
         other._learned = deployed(state), state.obs_stats
         return other
+
+    def reopening(self) -> "Callable[[], RunPolicy]":
+        """Return the function that reads the run again, where its folder is at the same path."""
+        return partial(load_policy, self._run.folder.absolute())
 
     def init(self, batch: tuple[int, ...] = ()) -> tuple:
         """Carry before the first decision; empty for feed-forward policies."""

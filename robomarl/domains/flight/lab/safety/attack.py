@@ -7,6 +7,7 @@ send them.
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +19,8 @@ from robomarl.domains.flight.lab.engines.team_sim import TeamSim
 from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.world import positions, velocities
-from robomarl.lab.evaluate.variations import variations
+from robomarl.lab.cluster.crew import each
+from robomarl.lab.evaluate.variations import Variation, variations
 from robomarl.lab.prove.campaign.adversary import Adversaries, Team
 from robomarl.lab.sim.filter_params import safety_params
 
@@ -61,19 +63,9 @@ def attack_all(
     Returns:
         The figures: of each variation, and the worst of all.
     """
-    rows = []
-    for number, (name, varied) in enumerate(variations(scenario)):
-        found = attack(varied, "qp" if mode == "full" else mode, episodes, seed + 1000 * number, sim)  # type: ignore[arg-type]
-        rows.append(
-            {
-                "variation": name,
-                "episodes": episodes,
-                "contact_episodes": int(found.contact.sum()),
-                "min_distance_m": float(found.closest_m.min()),
-                "outside_m": float(found.outside_m.max()),
-                "fallback_rate": float(found.fell_back.mean()),
-            }
-        )
+    rows, work = [], partial(_attacked, "qp" if mode == "full" else mode, episodes, seed, sim)  # type: ignore[arg-type]
+    for row in each(work, list(enumerate(variations(scenario))), "attacks on mujoco"):
+        rows.append(row)
         (tell or (lambda _: None))(episodes)
     return {
         "sim": sim,
@@ -86,6 +78,21 @@ def attack_all(
         "outside_m": max(row["outside_m"] for row in rows),
         "kept_m": scenario.vehicle_config.safety.separation_m,
         "variations": rows,
+    }
+
+
+def _attacked(mode: Mode, episodes: int, seed: int, sim: str, item: tuple[int, Variation]) -> Figures:
+    """Attack one variation; `item` is its number and itself."""
+    number, (name, varied) = item
+    assert isinstance(varied, FlightScenario), "a variation is of the scenario's class"
+    found = attack(varied, mode, episodes, seed + 1000 * number, sim)
+    return {
+        "variation": name,
+        "episodes": episodes,
+        "contact_episodes": int(found.contact.sum()),
+        "min_distance_m": float(found.closest_m.min()),
+        "outside_m": float(found.outside_m.max()),
+        "fallback_rate": float(found.fell_back.mean()),
     }
 
 

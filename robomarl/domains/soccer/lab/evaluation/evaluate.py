@@ -29,9 +29,9 @@ from robomarl.domains.soccer.lab.sections import Sees
 from robomarl.lab.evaluate.episodes import EpisodeScore, Step
 from robomarl.lab.evaluate.evaluation import EvalRow, FlownPolicy
 from robomarl.lab.evaluate.intervals import wilson
-from robomarl.lab.evaluate.parts import Flights, Made, fly
-from robomarl.lab.evaluate.portable import Portable, opened
 from robomarl.lab.evaluate.resolve import is_controller, resolve_policy
+from robomarl.lab.evaluate.shared.parts import EpisodeJob, Made, fly
+from robomarl.lab.evaluate.shared.portable import Portable, opened
 from robomarl.lab.evaluate.variations import perturbed
 from robomarl.lab.league.two_sides import BothSides, PilotedTeam, Player
 from robomarl.lab.sim.scenario import load_scenario
@@ -202,7 +202,7 @@ def _matches(
     scenario: SoccerScenario, players: Portable[tuple[Player, Player]], config: GameConfig
 ) -> tuple[MatchTally, Track | None]:
     make, record = partial(_made, players, scenario, config), 0 if config.video else None
-    flown = fly(Flights(make, config.episodes, "matches", record, side_by_side=MatchScore.side_by_side))
+    flown = fly(EpisodeJob(make, config.episodes, "matches", record, side_by_side=MatchScore.side_by_side))
     rows = cast("list[tuple[np.ndarray, ...]]", flown.rows)  # of `MatchScore.row`
     return flown.counts, track(scenario, rows) if rows else None
 

@@ -1,0 +1,1 @@
+"""Episodes of an evaluation, shared among workers in parts, with the figures of one process."""
