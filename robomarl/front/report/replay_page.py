@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robomarl.core.types import Figures
+from robomarl.field.replay.bag_replay import Cause
 from robomarl.field.replay.figures import ALLOWED, verdict_of
 from robomarl.front.report.page import Section, Tile, grid, page, table, write_page
 from robomarl.front.report.plots.style import INK, new_chart, robot_colour
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
     from robomarl.field.replay.replayed import Replayed
 
+TOGETHER_S = 0.5
+"""Time [s] within which one cause that meets several robots is one event."""
 MOST_ELEMENTS = 12
 """Elements of the observation that are shown."""
 
@@ -101,9 +104,25 @@ def _difference(value: float, element: str) -> str:
 def _timeline(found: "Replayed") -> Section:
     caption = "State of every robot over time; dots: why it held, landed or stopped."
     start_s = min(t.states[0][0] for t in found.tallies.values() if t.states)
-    rows = [(f"{c.at_s - start_s:.2f} s", c.robot, c.why) for c in found.causes]
+    rows = [(f"{at_s - start_s:.2f} s", names, why) for at_s, names, why in grouped(found.causes, len(found.tallies))]
     body = draw(_states(found, start_s), "States", caption)
-    return Section("What happened", body + (table(("when", "robot", "why"), rows) if rows else ""))
+    return Section("What happened", body + (table(("when", "robots", "why"), rows) if rows else ""))
+
+
+def grouped(causes: Sequence[Cause], team_size: int) -> list[tuple[float, str, str]]:
+    """Return the time [s] of each cause, the robots that it met within `TOGETHER_S`, and the cause: an order to a team
+    of eight is one row.
+    """
+    groups: list[list[Cause]] = []
+    for cause in causes:
+        of_same = (g for g in reversed(groups) if g[0].why == cause.why and cause.at_s - g[0].at_s <= TOGETHER_S)
+        if group := next(of_same, None):
+            group.append(cause)
+        else:
+            groups.append([cause])
+    names = [list(dict.fromkeys(cause.robot for cause in group)) for group in groups]
+    told = ["all robots" if 1 < len(n) == team_size else ", ".join(n) for n in names]
+    return [(group[0].at_s, robots, group[0].why) for group, robots in zip(groups, told, strict=True)]
 
 
 def _states(found: "Replayed", start_s: float) -> "Figure":
