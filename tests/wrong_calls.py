@@ -226,6 +226,10 @@ VALUES: tuple[Row, ...] = (
         ("--episodes", "0"), ("--episodes", "1e3"), ("--perturb", "mass_scale"), ("--perturb", "mass_scale=x"),
         ("--perturb", "=1"), ("--paired",), ("--require", "success_rate"), ("--require", "success_rate>>1"),
         ("--require", "success_rate>=x"), ("--sim", "gazebo"), ("--filter", "none"), ("--seed", "-3"),
+        ("--workers", "0"),
+    )),
+    *(((*BASE[command], "--on", *words), 1) for command in ("eval", "prove") for words in (
+        ("cluster",), ("local", "--workers", "100000"), ("ray://192.0.2.7:10001",),
     )),
     *(((*BASE["prove"], *words), 2) for words in (
         ("--agent-steps", "0"), ("--agent-steps", "inf"), ("--count", "1"), ("--loss", "1.5"), ("--delay-s", "100"),

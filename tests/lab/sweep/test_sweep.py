@@ -1,6 +1,5 @@
 """Sweeps on real Ray: figures that do not depend on workers, killed workers and drivers, and a page."""
 
-import contextlib
 import csv
 import json
 import os
@@ -12,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from tests.lab.processes import below
 
 pytest.importorskip("ray")
 
@@ -76,24 +77,6 @@ def wait_for(condition: Callable[[], object]) -> None:
     raise AssertionError("it did not come")
 
 
-def below(ancestor: int, word: str) -> list[int]:
-    """Processes that an ancestor has begun, directly or not, with a word in the command."""
-    found, parents = [], {}
-    for file in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):  # it has ended
-            parents[int(file.parent.name)] = int(file.read_text().rpartition(")")[2].split()[1])
-    for pid in parents:
-        above = pid
-        while above in parents and above != ancestor:
-            above = parents[above]
-        if above == ancestor and pid != ancestor:
-            with contextlib.suppress(OSError):
-                if word in Path(f"/proc/{pid}/cmdline").read_text():
-                    found.append(pid)
-    assert found, f"no process {word!r}"
-    return found
-
-
 def test_a_sweep_trains_each_combination_with_each_seed_and_its_page_has_the_commands(tmp_path: Path):
     plan = PLAN.replace("learning_rate = [1e-3, 3e-3]", "learning_rate = [1e-3]")
     found = run(sweep(tmp_path, "--workers", "2", plan=plan))
@@ -138,7 +121,9 @@ def test_a_kill_loses_no_finished_trial_and_the_rest_are_equal_in_every_bit(tmp_
         os.killpg(running.pid, signal.SIGKILL)
         running.wait()
     else:
-        for pid in below(running.pid, {"worker": "ray::_work", "raylet": "raylet/raylet"}[victim]):
+        pids = below(running.pid, {"worker": "ray::", "raylet": "raylet/raylet"}[victim])
+        assert pids
+        for pid in pids:
             os.kill(pid, signal.SIGKILL)
         running.wait(PATIENCE_S)
     if running.returncode:
