@@ -4,7 +4,7 @@ from pathlib import Path
 
 from robomarl.core.types import Figures
 from robomarl.front.report.page import Section, Tile, empty, figure, grid, interactive, page, picture, table, write_page
-from robomarl.front.report.plots.league import LABELS, Chart, Estimate, estimates, payoff_matrix
+from robomarl.front.report.plots.league import LABELS, Chart, ScoreInterval, estimates, payoff_matrix
 from robomarl.front.report.plots.style import to_inline_svg
 
 PAGE, FILMS = "league.html", "films"
@@ -89,15 +89,15 @@ def _matrix(figures: Figures, names: dict[str, str]) -> str:
     for row in figures["pairs"]:
         i, j = place[row["first"]], place[row["second"]]
         low, high = row["score_ci95"]
-        cells[i, j] = Estimate(row["score"], low, high)
-        cells[j, i] = Estimate(1 - row["score"], 1 - high, 1 - low)
+        cells[i, j] = ScoreInterval(row["score"], low, high)
+        cells[j, i] = ScoreInterval(1 - row["score"], 1 - high, 1 - low)
     return _chart(payoff_matrix([*names.values()], cells), "Payoff matrix")
 
 
 def _ratings(figures: Figures, names: dict[str, str]) -> str:
     shown = []
     for key, label in LABELS.items():
-        values = [Estimate(row[key], *row[f"{key}_ci95"]) for row in figures["players"]]
+        values = [ScoreInterval(row[key], *row[f"{key}_ci95"]) for row in figures["players"]]
         shown.append(_chart(estimates([*names.values()], values, label), label))
     return grid(shown)
 

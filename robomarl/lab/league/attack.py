@@ -48,7 +48,7 @@ class AttackOptions:
 
 
 @dataclass(frozen=True)
-class Attack:
+class AttackRun:
     """One attacker, which a worker trains."""
 
     scenario: str
@@ -83,11 +83,11 @@ def check_attacks(options: AttackOptions, players: Sequence[LeaguePlayer]) -> No
 
 def attacks_of(
     scenario: str, options: AttackOptions, ranked: Sequence[LeaguePlayer], seed: int, out: Path
-) -> list[Attack]:
+) -> list[AttackRun]:
     """Return the attackers of all victims; players are the best rated first."""
     best = next(player.name for player in ranked if player.kind != "script")
     return [
-        Attack(
+        AttackRun(
             scenario=scenario,
             victim=victim.name,
             is_script=victim.kind == "script",
@@ -108,7 +108,7 @@ def _short(player: LeaguePlayer) -> str:
     return f"{Path(player.name).name}_{digest}"
 
 
-def train_attacker(attack: Attack) -> str:
+def train_attacker(attack: AttackRun) -> str:
     """Train an attacker, from its newest checkpoint on; returns the name by which it plays."""
     folder, scenario = attack.folder.absolute(), load_scenario(attack.scenario)
     if folder.is_dir() and not (folder / "checkpoint.npz").is_file():
@@ -124,7 +124,7 @@ def train_attacker(attack: Attack) -> str:
     return str(attack.folder)
 
 
-def recipe_of_attack(attack: Attack, scenario: Scenario) -> TrainConfig:
+def recipe_of_attack(attack: AttackRun, scenario: Scenario) -> TrainConfig:
     """The recipe of the player as which the attacker begins, with its victim as the only opponent.
 
     Raises:
@@ -147,7 +147,7 @@ def recipe_of_attack(attack: Attack, scenario: Scenario) -> TrainConfig:
     )
 
 
-def opponents(play: SelfPlayConfig, attack: Attack) -> SelfPlayConfig:
+def opponents(play: SelfPlayConfig, attack: AttackRun) -> SelfPlayConfig:
     """The victim alone: a script, or the team as which the attacker begins, which never changes."""
     fixed = replace(play, teacher="", teachers={}, teach_share=0.0, also=(), itself=0, pool=1, snapshot_every=NEVER)
     if attack.is_script:
@@ -155,7 +155,7 @@ def opponents(play: SelfPlayConfig, attack: Attack) -> SelfPlayConfig:
     return replace(fixed, scripts=(), snapshots=1)
 
 
-def response_figures(attack: Attack, points: np.ndarray, attackers: int) -> Figures:
+def response_figures(attack: AttackRun, points: np.ndarray, attackers: int) -> Figures:
     """What `league.json` says of the best attacker of a victim, by [E, 2] points of attacker and victim."""
     score = score_of(points)
     interval = wilson(float(score.sum()), len(score))

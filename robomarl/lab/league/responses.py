@@ -7,7 +7,7 @@ import numpy as np
 
 from robomarl.core.types import Figures
 from robomarl.lab.cluster.tasks import Workers
-from robomarl.lab.league.attack import Attack, attacks_of, response_figures, train_attacker
+from robomarl.lab.league.attack import AttackRun, attacks_of, response_figures, train_attacker
 from robomarl.lab.league.pairs import LeagueOptions, play_pairs
 from robomarl.lab.league.players import LeaguePlayer, player_named
 from robomarl.lab.league.table import score_of
@@ -39,7 +39,7 @@ def best_responses(players: Sequence[LeaguePlayer], options: LeagueOptions, work
 
 
 def _best(
-    attacks: Sequence[Attack],
+    attacks: Sequence[AttackRun],
     duels: list[tuple[LeaguePlayer, LeaguePlayer]],
     options: LeagueOptions,
     workers: Workers,

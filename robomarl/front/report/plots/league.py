@@ -23,7 +23,7 @@ class Chart(NamedTuple):
     """`data` and `layout` of Plotly."""
 
 
-class Estimate(NamedTuple):
+class ScoreInterval(NamedTuple):
     """A figure with its interval."""
 
     value: float
@@ -31,7 +31,7 @@ class Estimate(NamedTuple):
     high: float
 
 
-def payoff_matrix(names: Sequence[str], cells: dict[tuple[int, int], Estimate]) -> Chart:
+def payoff_matrix(names: Sequence[str], cells: dict[tuple[int, int], ScoreInterval]) -> Chart:
     """Draw the mean score of each row's player against each column's.
 
     Args:
@@ -72,7 +72,7 @@ def payoff_matrix(names: Sequence[str], cells: dict[tuple[int, int], Estimate]) 
     return Chart(still, {"data": [live], "layout": layout})
 
 
-def estimates(names: Sequence[str], values: Sequence[Estimate], label: str, colour: str = BLUE) -> Chart:
+def estimates(names: Sequence[str], values: Sequence[ScoreInterval], label: str, colour: str = BLUE) -> Chart:
     """Draw one figure of each player with its interval.
 
     Args:
@@ -124,7 +124,7 @@ def _layout(still: "Figure", left: int, names: Sequence[str], top: int) -> Figur
     }  # fmt: skip
 
 
-def _told(first: str, second: str, cell: Estimate | None) -> str:
+def _told(first: str, second: str, cell: ScoreInterval | None) -> str:
     if cell is None:
         return ""
     return f"{first} against {second}<br>mean score {cell.value:.3f} [{cell.low:.3f}, {cell.high:.3f}]"
