@@ -20,6 +20,7 @@ BENCHMARKS = {
     "liveness": "time of crowds to their goals as flown, over straight through each other; five minutes",
     "pairs": "pairs of robots driven at each other by another hand than prove: contacts, least distance; three minutes",
     "radio": "the smallest packet rate of one radio at which four simulated Crazyflies fly; ten minutes",
+    "scale": "a sweep on two workers beside its trials one by one; processes killed at random; an hour",
     "sim": "agent-steps/s of the engines, beside bare MuJoCo",
     "start": "time to the help text and to a policy node that is ready",
     "tick": "one decision on the robot: view to command, beside bare onnxruntime and bare daqp",
@@ -34,6 +35,7 @@ MODULES = {
     "liveness": "flight.liveness",
     "pairs": "filter.pairs",
     "radio": "nodes.radio_rate",
+    "scale": "training.scale",
     "sim": "training.sim",
     "start": "nodes.start",
     "tick": "nodes.tick",
@@ -51,20 +53,34 @@ class Row(NamedTuple):
     unit: str
 
 
-def run(name: str, cases: tuple[str, ...] = ()) -> list[Row]:
+class Size(NamedTuple):
+    """Size of the benchmark `scale`; the published figures are of these."""
+
+    trials: int = 16
+    seconds: float = 30.0
+    """Training of a trial [s]."""
+    kills: int = 30
+
+
+def run(name: str, cases: tuple[str, ...] = (), size: Size | None = None) -> list[Row]:
     """Measure one benchmark, or some cases of one that has a table `CASES`.
+
+    Args:
+        name: of the benchmark.
+        cases: names of the cases; all by default.
+        size: of the benchmark `scale`; the others have none.
 
     Raises:
         UserError: it has no such case.
     """
     module = importlib.import_module(f"benchmarks.{MODULES[name]}")
-    if not cases:
-        return module.rows()
     known = getattr(module, "CASES", {})
     for case in cases:
         if case not in known:
             raise UserError(f"benchmark {name} has no case {case!r}; it has: {', '.join(known) or 'none'}.")
-    return module.rows(cases)
+    if name == "scale":
+        return module.rows(cases or tuple(known), size)
+    return module.rows(cases) if cases else module.rows()
 
 
 def seconds(call: Callable[[], object]) -> float:

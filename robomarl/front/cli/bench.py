@@ -8,7 +8,7 @@ from typing import Annotated
 
 import tyro
 
-from robomarl.core.config import Count, UsageError, UserError, suggest
+from robomarl.core.config import Count, Positive, UsageError, UserError, suggest
 from robomarl.core.paths import checkout_dir
 from robomarl.core.types import Figures
 from robomarl.front.cli.sharing import shared
@@ -22,6 +22,12 @@ class Args:
     """Benchmarks to run; all by default."""
     case: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
     """Only this case of a benchmark that has several, as in `bench train --case start`; may be given several times."""
+    trials: Count | None = None
+    """Trials of `bench scale`; 16 by default."""
+    seconds: Positive | None = None
+    """Length of a trial of `bench scale` [s]; 30 by default."""
+    kills: Count | None = None
+    """Kills of `bench scale --case kills`; 30 by default."""
     on: str = ""
     """Place of workers that share the episodes of benchmarks that evaluate policies: local, or ray://HOST:PORT; by
     default this process flies them alone."""
@@ -37,15 +43,19 @@ def run(args: Args) -> Figures:
         raise UsageError(f"unknown benchmark {unknown[0]!r}; {suggest(unknown[0], benchmarks.BENCHMARKS)}")
     if args.case and len(args.names) != 1:
         raise UsageError("--case belongs to one benchmark; name it, as in `robomarl bench train --case start`.")
+    if (args.trials or args.seconds or args.kills) and args.names != ("scale",):
+        raise UsageError("--trials, --seconds and --kills belong to `robomarl bench scale`; name it alone.")
     with shared(args.on, args.workers):
         return {"rows": [row for name in args.names or benchmarks.BENCHMARKS for row in _rows(benchmarks, name, args)]}
 
 
 def _rows(benchmarks: ModuleType, name: str, args: Args) -> list[Figures]:
     """Measure one benchmark, and print its rows."""
-    found = []
+    found: list[Figures] = []
+    given = {key: value for key in ("trials", "seconds", "kills") if (value := getattr(args, key)) is not None}
+    size = benchmarks.Size(**given)
     print(f"{name}: {benchmarks.BENCHMARKS[name]}")
-    for row in benchmarks.run(name, args.case):
+    for row in benchmarks.run(name, args.case, size):
         print(f"  {row.case:<44} {row.metric:<28} {row.value:>14,.4g} {row.unit}")
         found.append({"benchmark": name, **row._asdict()})
     return found

@@ -9,7 +9,8 @@ from robomarl.lab.sweep.trial import SweepTrial, TrialReport, train_trial
 from robomarl.lab.sweep.tuned import SweepJob, TrialOutcome
 
 SLURM = "slurm"
-JOB_MINUTES = 24 * 60
+JOB_MINUTES, JOB_GB = 24 * 60, 2
+"""Time and memory of a job."""
 
 
 class SlurmJob(submitit.helpers.Checkpointable):
@@ -31,14 +32,19 @@ def run_on_slurm(job: SweepJob, workers: int, cluster: str | None = None) -> lis
     Raises:
         UserError: the plan has a scheduler, or there is no Slurm here.
     """
+    jobs = submit_trials(job, workers, cluster)
+    return [_outcome(trial, one) for trial, one in zip(job.trials, jobs, strict=True)]
+
+
+def submit_trials(job: SweepJob, workers: int, cluster: str | None = None) -> "list[submitit.Job[TrialReport]]":
+    """Send all trials as one array of jobs; see `run_on_slurm`."""
     if job.plan.scheduler.kind != "none":
         raise UserError(f"--on slurm has no scheduler {job.plan.scheduler.kind!r}; leave it out, or use ray://.")
     executor = _executor(job.out / "slurm", cluster)
-    executor.update_parameters(timeout_min=JOB_MINUTES, name="robomarl_sweep")
+    executor.update_parameters(timeout_min=JOB_MINUTES, name="robomarl_sweep", cpus_per_task=1, mem_gb=JOB_GB)
     if workers and cluster is None:
         executor.update_parameters(slurm_array_parallelism=workers)
-    jobs = executor.map_array(SlurmJob(), job.trials)
-    return [_outcome(trial, one) for trial, one in zip(job.trials, jobs, strict=True)]
+    return executor.map_array(SlurmJob(), job.trials)
 
 
 def _executor(folder: Path, cluster: str | None) -> submitit.AutoExecutor:
