@@ -13,6 +13,7 @@ from robomarl.core.config import UserError
 
 BENCHMARKS = {
     "ros": "policy nodes over DDS: sensor to command, dropped ticks, memory; beside bare rclpy nodes",
+    "devices": "twenty updates of swap_4 on four forced devices of the CPU beside one; two minutes",
     "filter": "the safety filter's backends: latency beside other filters, exactness, faults; half an hour",
     "flash": "a bundle to six robots over ssh on this machine; verify; checks at a node's start",
     "hostile": "10,000 bundles whose structure was changed at random: refused, or bounded; an hour",
@@ -23,12 +24,14 @@ BENCHMARKS = {
     "scale": "a sweep on two workers beside its trials one by one; processes killed at random; an hour",
     "sim": "agent-steps/s of the engines, beside bare MuJoCo",
     "start": "time to the help text and to a policy node that is ready",
+    "teams": "cost and memory of a robot in teams of 8 to 1,024 on `fast`, neighbours found by cells; three minutes",
     "tick": "one decision on the robot: view to command, beside bare onnxruntime and bare daqp",
     "train": "time to 95 % success, throughput beside Brax's PPO, profile, seeds, kills, start; half an hour",
 }
 """Benchmarks by name."""
 MODULES = {
     "ros": "nodes.ros",
+    "devices": "training.devices",
     "filter": "filter",
     "flash": "fleet.flash",
     "kills": "nodes.kill_paths",
@@ -38,6 +41,7 @@ MODULES = {
     "scale": "training.scale",
     "sim": "training.sim",
     "start": "nodes.start",
+    "teams": "training.teams",
     "tick": "nodes.tick",
     "train": "training.train",
 }

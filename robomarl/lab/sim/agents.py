@@ -50,6 +50,8 @@ class StepOutcome(NamedTuple):
     contact: jax.Array
 
 
+MISSED = "missed"
+"""Metric of teams whose neighbours are found by cells: robots nearby that a robot was not compared with, mean."""
 CORRECTED = "corrected"
 """Reward term of teams behind the filter; its weight is 0 unless a recipe says another."""
 

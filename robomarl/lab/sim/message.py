@@ -35,6 +35,9 @@ class Air(NamedTuple):
     """[..., N, K] time since that stamp."""
     plan: Plan | tuple[()] = ()
     """[..., N, K, 3] each, from that message."""
+    mates: Array | tuple[()] = ()
+    """[..., N, K] int: index of the teammate of each row, the robot itself in rows without one; empty where rows are
+    of all teammates, as above."""
 
 
 def mates_of(count: int) -> np.ndarray:

@@ -12,7 +12,7 @@ import optax
 from brax.training.acme import running_statistics as stats
 from brax.training.acme import specs
 
-from robomarl.lab.sim.agents import AgentsEnv
+from robomarl.lab.sim.agents import MISSED, AgentsEnv
 from robomarl.lab.sim.engines.batch_last import to_last
 from robomarl.lab.train.config import NoiseConfig, TrainConfig
 from robomarl.lab.train.devices.across import ALONE, Devices
@@ -308,5 +308,9 @@ def episode_metrics(rollout: Rollout | ChoiceRollout, devices: Devices = ALONE) 
         "success": total["success"] / ended,
         "contact": total["contact"] / ended,
         "episodes": episodes,
-        **{name: total[name] / (rollout.done.size * devices.count) for name in total if name.startswith("reward/")},
+        **{
+            name: total[name] / (rollout.done.size * devices.count)
+            for name in total
+            if name.startswith("reward/") or name == MISSED
+        },
     }

@@ -6,15 +6,26 @@ import jax.numpy as jnp
 from robomarl.core.config import UserError
 from robomarl.core.view import LocalView
 from robomarl.domains.flight.lab.engines.fast import make_fast
+from robomarl.domains.flight.lab.near import advance_near, is_large, rows, with_near
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
 from robomarl.domains.flight.lab.step import Integrate, advance, num_step_draws, with_plans
 from robomarl.domains.flight.lab.tasks.registry import task_of
 from robomarl.domains.flight.lab.views import local_views
 from robomarl.domains.flight.lab.world import FlightWorld
-from robomarl.lab.sim.agents import CORRECTED, AgentsEnv, EpisodeState, State, StepOutcome, merge_weights, of_team
+from robomarl.lab.sim.agents import (
+    CORRECTED,
+    MISSED,
+    AgentsEnv,
+    EpisodeState,
+    State,
+    StepOutcome,
+    merge_weights,
+    of_team,
+)
 from robomarl.lab.sim.model.training_filter import PassThrough, make_filter
 from robomarl.lab.sim.random_bits import seed_words
+from robomarl.lab.trees import Tree
 
 MEMBER_KEY = 4
 """Number folded into a team's key to draw its member of a residual's ensemble; all further draws equal those of a
@@ -57,6 +68,7 @@ class TeamEnv(AgentsEnv):
         self.integrate = make_engine(scenario, sim)
         self._backend = sim
         self._filter = make_filter(scenario, safety)
+        self._is_large = is_large(scenario, safety)
 
     @property
     def backend(self) -> str:
@@ -75,12 +87,30 @@ class TeamEnv(AgentsEnv):
             world = world._replace(member=drawn)
         if not isinstance(self._filter, PassThrough):
             world = with_plans(self.scenario, world)
+        if self._is_large:
+            world = with_near(self.scenario, world)
         return self.first(world, seed_words(key), jnp.zeros((), bool), self._filter.init((self.num_agents,)))
+
+    def first(self, world: FlightWorld, seed: jax.Array, own: Tree, safety: Tree = ()) -> State:
+        """The state at the start of an episode; a large team has a metric more."""
+        return self._with_missed(super().first(world, seed, own, safety))
+
+    def step(self, state: State, action: jax.Array) -> State:
+        """One decision of all robots."""
+        return self._with_missed(super().step(state, action))
+
+    def _with_missed(self, state: State) -> State:
+        if not self._is_large:
+            return state
+        missed = state.pipeline_state.world.missed.mean()  # type: ignore[union-attr]
+        return state.replace(metrics={**state.metrics, MISSED: missed})  # type: ignore[attr-defined]
 
     def decide(
         self, episode: EpisodeState, action: jax.Array, draws: jax.Array
     ) -> tuple[FlightWorld, jax.Array, tuple]:
         """Behind the filter, if there is one."""
+        if self._is_large:
+            return self.advance(episode.world, action, draws), action, episode.safety
         safety, command = self._filter(episode.safety, self.views(episode.world), action)
         plan = getattr(safety, "plan", None)
         return advance(self.scenario, episode.world, command, draws, self.integrate, plan), command, safety
@@ -97,11 +127,12 @@ class TeamEnv(AgentsEnv):
     @property
     def num_draws(self) -> int:
         """Random numbers of each robot and decision."""
-        return num_step_draws(self.scenario)
+        return 9 + rows(self.scenario) if self._is_large else num_step_draws(self.scenario)
 
     def advance(self, world: FlightWorld, command: jax.Array, draws: jax.Array) -> FlightWorld:
         """The world one decision later, without filters."""
-        return advance(self.scenario, world, command, draws, self.integrate)
+        step = advance_near if self._is_large else advance
+        return step(self.scenario, world, command, draws, self.integrate)
 
     def views(self, world: FlightWorld) -> LocalView:
         """Return the views of all robots, [N, ...]."""

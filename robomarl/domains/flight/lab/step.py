@@ -64,17 +64,11 @@ def advance(
         The state one period later; `arrived_s` and `closest_m` are updated here, rewards are the
             task's.
     """
-    before, xp = world, namespace(command, draws)
-    low, high = (xp.asarray(limit, dtype=command.dtype) for limit in scenario.command_limits)
-    world = world._replace(queue=(xp.clip(command, low, high), *world.queue[:-1]))
-    gust = blow(scenario, world, draws[..., 6:9])
-    wind = tuple(w + g for w, g in zip(world.hidden.wind_m_s, gust, strict=True))
-    world = integrate(world, with_residual(scenario, world, wind))
+    before, world = world, moved(scenario, world, command, draws, integrate)
     measured = measure(scenario, world.body, world.hidden.noise_scale, draws[..., :6])
     on_air = (_message(scenario, world, measured), *with_plan(world.sent, plan))
     world = world._replace(
         closest_m=closest_approach(before.body, world.body),
-        gust_m_s=gust,
         measured=measured,
         sent=on_air[: len(world.sent)],
         air=receive(scenario, world, on_air[-1], draws[..., 9 : 8 + scenario.count]),
@@ -84,6 +78,18 @@ def advance(
     for part in parts_of(scenario):
         world = part(scenario, before, world, draws)
     return world
+
+
+def moved(
+    scenario: FlightScenario, world: FlightWorld, command: Array, draws: Array, integrate: Integrate
+) -> FlightWorld:
+    """The world after its bodies have moved for one decision, with the command queued and the gusts of then."""
+    xp = namespace(command, draws)
+    low, high = (xp.asarray(limit, dtype=command.dtype) for limit in scenario.command_limits)
+    world = world._replace(queue=(xp.clip(command, low, high), *world.queue[:-1]))
+    gust = blow(scenario, world, draws[..., 6:9])
+    wind = tuple(w + g for w, g in zip(world.hidden.wind_m_s, gust, strict=True))
+    return integrate(world, with_residual(scenario, world, wind))._replace(gust_m_s=gust)
 
 
 def with_residual(scenario: FlightScenario, world: FlightWorld, wind: Vec3) -> Vec3:

@@ -69,6 +69,15 @@ class FlightWorld(NamedTuple):
     """Load of the team; empty if the team carries none."""
     member: Array | tuple[()] = ()
     """[...] int: which of a residual's ensemble moves the team; empty where the scenario has none."""
+    missed: Array | tuple[()] = ()
+    """[..., N] int: robots nearby that this one was not compared with, because its cells held too many; empty where
+    all pairs are compared."""
+
+    @property
+    def near(self) -> Array | None:
+        """[..., N, K] index of the mates that each robot knows of; None where it knows of all."""
+        mates = self.air.mates if isinstance(self.air, Air) else ()
+        return None if isinstance(mates, tuple) else mates
 
     @property
     def carried(self) -> Load:

@@ -113,7 +113,10 @@ def intrusion(scenario: FlightScenario, world: FlightWorld) -> Array:
     xp = namespace(world.goal_m)
     safety = scenario.vehicle_config.safety
     pos = positions(world.body) / xp.asarray((1.0, 1.0, safety.downwash_ratio), dtype=world.goal_m.dtype)
-    gap = norm(pos[..., mates_of(scenario.count), :] - pos[..., :, None, :])
+    mates = mates_of(scenario.count) if world.near is None else world.near
+    gap = norm(pos[..., mates, :] - pos[..., :, None, :])
+    if world.near is not None:
+        gap = xp.where(world.near == xp.arange(scenario.count)[:, None], xp.inf, gap)
     return xp.maximum(1 - gap / (KEEP_OUT * safety.separation_m), 0.0).sum(-1)
 
 
@@ -145,7 +148,8 @@ def privileged(scenario: FlightScenario, world: FlightWorld) -> Array:
     time left; of the robot itself also attitude, rates and quantities that no robot observes (`unseen`).
     """
     xp = namespace(world.goal_m)
-    pos, vel, mates = positions(world.body), velocities(world.body), mates_of(scenario.count)
+    pos, vel = positions(world.body), velocities(world.body)
+    mates = mates_of(scenario.count) if world.near is None else world.near
     own = [world.goal_m - pos, vel, xp.stack(world.hidden.wind_m_s[:2], -1), world.arrived_s[..., None]]
     own += [xp.stack(up_axis(world.body.quat), -1), xp.stack(world.body.omega, -1), unseen(scenario, world)]
     others = [pos[..., mates, :] - pos[..., :, None, :], vel[..., mates, :], (world.goal_m - pos)[..., mates, :]]
