@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import ray
+from ray._private import ray_constants
 
 from robomarl import __version__
 from robomarl.core.config import UserError
@@ -46,6 +47,7 @@ def connected(cluster: Cluster, worker_bytes: int = WORKER_BYTES) -> Iterator[in
     os.environ.setdefault("RAY_AIR_NEW_OUTPUT", "0")  # Tune's own tables, beside our progress bar
     if cluster.on == LOCAL:
         workers = _workers_here(cluster.workers, worker_bytes)
+        _stay_on_loopback()
         ray.init(
             num_cpus=workers,
             include_dashboard=False,
@@ -63,6 +65,12 @@ def connected(cluster: Cluster, worker_bytes: int = WORKER_BYTES) -> Iterator[in
         yield workers
     finally:
         ray.shutdown()
+
+
+def _stay_on_loopback() -> None:
+    """Let no process of Ray listen on another address; Ray replaces 127.0.0.1 by the machine's, and listens on all."""
+    os.environ[ray_constants.ENABLE_RAY_CLUSTERS_ENV_VAR] = "0"  # for the processes that Ray begins
+    ray_constants.ENABLE_RAY_CLUSTER = False
 
 
 def _workers_here(asked: int, worker_bytes: int) -> int:
