@@ -38,7 +38,7 @@ minibatches = [2]
 epochs = [1]
 """
 """Four trials of some seconds, in which a kill often falls."""
-VICTIMS = {"worker": "ray::", "raylet": "raylet/raylet", "driver": ""}
+VICTIMS = {"worker": "ray::ImplicitFunc", "raylet": "raylet/raylet", "driver": ""}
 """Word in the command of each process that is killed; the driver is `robomarl sweep` itself."""
 
 

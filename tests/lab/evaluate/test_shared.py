@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.processes import below
 from robomarl.front import cli
-from tests.lab.processes import below
 
 pytest.importorskip("ray")
 
