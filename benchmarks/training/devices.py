@@ -32,13 +32,12 @@ def rows() -> list[Row]:
         outs = {count: Path(folder) / str(count) for count in (1, DEVICES)}
         took = {count: seconds(lambda count=count: train(recipe, outs[count], count)) for count in outs}
         one, many = (metrics(out) for out in outs.values())
-    pairs = [
-        (name, a, b) for x, y in zip(one, many, strict=True) for (name, a), b in zip(x.items(), y.values(), strict=True)
-    ]
+    updates = zip(one, many, strict=True)
+    pairs = [(row[name], other[name]) for row, other in updates for name in row]
     case = f"swap_4, {UPDATES} updates, {DEVICES} forced devices beside 1"
     return [
-        Row(case, "largest difference of a metric", max(abs(a - b) for _, a, b in pairs), ""),
-        Row(case, "largest, over 1 or the metric", max(abs(a - b) / max(1.0, abs(a)) for _, a, b in pairs), ""),
+        Row(case, "largest difference of a metric", max(abs(a - b) for a, b in pairs), ""),
+        Row(case, "largest, over 1 or the metric", max(abs(a - b) / max(1.0, abs(a)) for a, b in pairs), ""),
         *(Row(f"{count} devices", "exec to end, compiler included", took[count], "s") for count in outs),
     ]
 
@@ -46,7 +45,7 @@ def rows() -> list[Row]:
 def train(recipe: Path, out: Path, count: int) -> None:
     """One run in a process of its own, with that many devices."""
     flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={count}"
-    words = [sys.executable, "-m", "robomarl.front.cli", "train", "--recipe", str(recipe), "--out", str(out)]
+    words = [sys.executable, "-m", "robomarl", "train", "--recipe", str(recipe), "--out", str(out)]
     words += ["--devices", str(count), "--evaluations", "0", "--quiet"]
     environment = {**os.environ, "XLA_FLAGS": flags, "JAX_PLATFORMS": "cpu"}
     subprocess.run(words, env=environment, check=True, stdout=subprocess.DEVNULL)

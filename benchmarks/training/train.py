@@ -19,12 +19,12 @@ KILLS, KILL_ROWS = 10, 400
 STARTS = 3
 
 
-def time_to_success() -> list[Row]:
+def time_to_success(seeds: tuple[int, ...] = SEEDS) -> list[Row]:
     """Seconds from the process's start to a policy with 95 % success on `mujoco`, filter on, nothing in the cache."""
     from benchmarks.training.judging import robomarl_policy
     from benchmarks.training.learners import robomarl
 
-    return _success_rows("swap_4", robomarl, robomarl_policy(), SEEDS)
+    return _success_rows("swap_4", robomarl, robomarl_policy(), seeds)
 
 
 def brax_time_to_success() -> list[Row]:
