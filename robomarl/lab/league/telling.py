@@ -34,7 +34,7 @@ class FilmedMatch:
 
 
 def telling(matches: LeagueMatches, ratings: list[float], most: int) -> list[TellingMatch]:
-    """Choose matches, each of another pair as far as there are any, the most telling first.
+    """Choose matches, each of them once, the most telling first.
 
     Args:
         matches: of all pairs.
@@ -45,20 +45,22 @@ def telling(matches: LeagueMatches, ratings: list[float], most: int) -> list[Tel
     table, found = payoff(matches), []
     found.append((_pair(best, rest[0]), None, "the two best, in a match as most of theirs end"))
     hardest = max(rest, key=lambda i: table[i, best])
-    found.append((_pair(best, hardest), hardest, "the best player's hardest opponent at its best"))
     pairs = sorted(matches.points)
     upset = min(pairs, key=lambda p: (-abs(ratings[p[0]] - ratings[p[1]]) * _was_upset(matches, ratings, p), p))
     if _was_upset(matches, ratings, upset):
         found.append((upset, min(upset, key=lambda i: ratings[i]), "the widest upset: the lower rated player wins"))
-    clear = min(pairs, key=lambda p: (-np.abs(np.diff(matches.points[p])).max(), p))
-    found.append((clear, max(clear, key=lambda i: ratings[i]), "the clearest win of all"))
+    found.append((_pair(best, hardest), hardest, "the best player's hardest opponent at its best"))
+    leads = {pair: points[:, 0] - points[:, 1] for pair, points in matches.points.items()}
+    clear = min(pairs, key=lambda p: (-np.abs(leads[p]).max(), p))
+    found.append((clear, clear[int(leads[clear].max() < -leads[clear].min())], "the clearest win of all"))
     close = min(pairs, key=lambda p: (abs(table[p]), p))
     found.append((close, None, "the most even pair, in a match as most of theirs end"))
     found += [(pair, None, "a match as most of this pair's end") for pair in pairs]
-    chosen: dict[tuple[int, int], TellingMatch] = {}
+    chosen: dict[tuple, TellingMatch] = {}
     for pair, winner, why in found:
-        if pair not in chosen and len(chosen) < most:
-            chosen[pair] = TellingMatch(pair, _match(matches.points[pair], pair, winner), why)
+        match = _match(matches.points[pair], pair, winner)
+        if len(chosen) < most:
+            chosen.setdefault((pair, match), TellingMatch(pair, match, why))
     return list(chosen.values())
 
 
