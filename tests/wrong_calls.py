@@ -29,6 +29,7 @@ BASE = {
     "flash": ("flash", "swap_4", "local_4"),
     "identify": ("identify", "bag"),
     "identify-limits": ("identify-limits", "crazyflie_21"),
+    "import-flights": ("import-flights", "text", "--layout", "nanobench"),
     "import": ("import", "policy.onnx", "out", "--contract", "contract.toml"),
     "init": ("init", "new"),
     "key": ("key", "list"),
@@ -230,6 +231,7 @@ VALUES: tuple[Row, ...] = (
     )),
     *(((*BASE[command], "--on", *words), 1) for command in ("eval", "prove") for words in (
         ("cluster",), ("local", "--workers", "100000"), ("ray://192.0.2.7:10001",),
+        ("ray://127.0.0.1:1",),
     )),
     *(((*BASE["prove"], *words), 2) for words in (
         ("--agent-steps", "0"), ("--agent-steps", "inf"), ("--count", "1"), ("--loss", "1.5"), ("--delay-s", "100"),

@@ -2,9 +2,11 @@
 
 import logging
 import os
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import ray
@@ -15,6 +17,8 @@ from robomarl.core.config import UserError
 from robomarl.lab.memory import available_bytes
 
 LOCAL = "local"
+CLIENT_PORT, ANSWER_S = 10001, 5.0
+"""Port of Ray's clients, and time in which a cluster has to answer."""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 WORKER_BYTES = 1_200_000_000
 """Memory of a worker with a training of a recipe that ships [bytes]; measured: 0.9 GB with `swap_4`."""
@@ -57,6 +61,7 @@ def connected(cluster: Cluster, worker_bytes: int = WORKER_BYTES) -> Iterator[in
         )
     else:
         _check_address(cluster.on)
+        _use_token()
         _connect(cluster.on)
     try:
         if cluster.on != LOCAL:
@@ -93,11 +98,22 @@ def _check_address(address: str) -> None:
         raise UserError(f"--on {address}: {reason}; start it with RAY_AUTH_MODE=token, and set that here too.")
 
 
+def _use_token() -> None:
+    """Show the token of this machine to the cluster, if there is one; Ray's clients do so only where it is asked for."""
+    named = "RAY_AUTH_TOKEN" in os.environ or "RAY_AUTH_TOKEN_PATH" in os.environ
+    if named or (Path.home() / ".ray" / "auth_token").is_file():
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
+
+
 def _connect(address: str) -> None:
+    parts = urlsplit(address)
     try:
+        socket.create_connection((parts.hostname or "", parts.port or CLIENT_PORT), ANSWER_S).close()  # Ray waits 60 s
         ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
-        raise UserError(f"--on {address}: no cluster answers ({str(error).splitlines()[0]}).") from None
+        raise UserError(
+            f"--on {address}: no cluster answers ({str(error).splitlines()[0]}); start one there, or set its RAY_AUTH_TOKEN."
+        ) from None
 
 
 def _check_versions(address: str) -> None:

@@ -25,8 +25,8 @@ def evaluation(folder: Path, name: str, *words: str, episodes: int = 40) -> list
     return [*command, "--episodes", str(episodes), "--json", str(folder / f"{name}.json"), *words]
 
 
-def run(words: list[str]) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"RAY_worker_niceness": "0"}
+def run(words: list[str], more: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"RAY_worker_niceness": "0"} | (more or {})
     return subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE_S, env=environment)
 
 
@@ -91,3 +91,28 @@ def test_a_campaign_does_not_depend_on_its_workers(tmp_path: Path, words: tuple[
         assert done.returncode == 0, done.stderr
         found.append(json.loads((tmp_path / f"{name}.json").read_text()))
     assert found[0] == found[1]
+
+
+@pytest.mark.slow
+def test_a_cluster_at_an_address_gives_the_figures_of_one_process(tmp_path: Path):
+    environment = os.environ | {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "a" * 64, "RAY_USAGE_STATS_ENABLED": "0"}
+    environment["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # loopback alone
+    words = ["--port=0", "--ray-client-server-port=25001", "--node-ip-address=127.0.0.1", "--num-cpus=2"]
+    ray = Path(sys.executable).with_name("ray")
+    head = subprocess.Popen([ray, "start", "--head", *words, "--block"], env=environment, start_new_session=True)
+    try:
+        assert run(evaluation(tmp_path, "alone", episodes=70)).returncode == 0
+        place = ("--on", "ray://127.0.0.1:25001")
+        known = {name: environment[name] for name in ("RAY_AUTH_MODE", "RAY_AUTH_TOKEN")}
+        for _ in range(10):
+            found = run(evaluation(tmp_path, "shared", *place, episodes=70), known)
+            if found.returncode == 0:
+                break
+            time.sleep(5)  # it is not up yet
+        assert found.returncode == 0, found.stderr
+        stranger = run(evaluation(tmp_path, "stranger", *place), known | {"RAY_AUTH_TOKEN": "b" * 64})
+        assert stranger.returncode == 1 and "RAY_AUTH_TOKEN" in stranger.stderr
+    finally:
+        os.killpg(head.pid, signal.SIGTERM)
+        head.wait(PATIENCE_S)
+    assert figures(tmp_path, "shared") == figures(tmp_path, "alone")
