@@ -99,7 +99,7 @@ def _check_address(address: str) -> None:
 
 
 def _use_token() -> None:
-    """Show the token of this machine to the cluster, if there is one; Ray's clients do so only where it is asked for."""
+    """Show the token of this machine to the cluster, if there is one; by itself Ray's client does not."""
     named = "RAY_AUTH_TOKEN" in os.environ or "RAY_AUTH_TOKEN_PATH" in os.environ
     if named or (Path.home() / ".ray" / "auth_token").is_file():
         os.environ.setdefault("RAY_AUTH_MODE", "token")
@@ -111,9 +111,8 @@ def _connect(address: str) -> None:
         socket.create_connection((parts.hostname or "", parts.port or CLIENT_PORT), ANSWER_S).close()  # Ray waits 60 s
         ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
     except (ConnectionError, RuntimeError, ValueError, OSError) as error:
-        raise UserError(
-            f"--on {address}: no cluster answers ({str(error).splitlines()[0]}); start one there, or set its RAY_AUTH_TOKEN."
-        ) from None
+        mend = "start one there, or set its RAY_AUTH_TOKEN"
+        raise UserError(f"--on {address}: no cluster answers ({str(error).splitlines()[0]}); {mend}.") from None
 
 
 def _check_versions(address: str) -> None:
