@@ -11,6 +11,7 @@ import os
 import sys
 import time
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -46,10 +47,9 @@ def main(words: list[str]) -> int:
 def machine() -> dict[str, str]:
     """The card, and versions."""
     import jax
-    import jaxlib
 
     device = jax.devices()[0]
-    versions = {"jax": jax.__version__, "jaxlib": jaxlib.__version__}
+    versions = {"jax": jax.__version__, "jaxlib": version("jaxlib")}
     return {"card": device.device_kind, "platform": device.platform, **versions}
 
 

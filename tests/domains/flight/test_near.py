@@ -63,8 +63,8 @@ def test_a_decision_is_that_of_a_team_in_which_all_are_compared() -> None:
     pairs = jax.jit(lambda *x: start_world(scenario, *x))(robot, team, jnp.zeros(0))
     near = jax.jit(lambda world: with_near(scenario, world))(pairs)
     steps = (
-        jax.jit(lambda *x: advance(scenario, *x, integrate)),
-        jax.jit(lambda *x: advance_near(scenario, *x, integrate)),
+        jax.jit(lambda world, command, draws: advance(scenario, world, command, draws, integrate)),
+        jax.jit(lambda world, command, draws: advance_near(scenario, world, command, draws, integrate)),
     )
     for _ in range(4):
         command = jnp.asarray(random.normal(size=(COUNT, 4)), jnp.float32)

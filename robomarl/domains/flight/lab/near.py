@@ -5,9 +5,12 @@ looks at, for the mates that are nearest now. What it last heard of a mate stays
 among them. For one team in JAX; see `robomarl.lab.sim.model.cells`.
 """
 
+from functools import reduce
+
 import jax
 import jax.numpy as jnp
 
+from robomarl.core.types import Array
 from robomarl.domains.flight.lab.quadrotor import RigidVehicle
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.step import Integrate, arrival, measure, moved
@@ -78,15 +81,18 @@ def closest(before: RigidVehicle, after: RigidVehicle, found: Nearest) -> jax.Ar
 
 def heard(scenario: FlightScenario, world: FlightWorld, message: Message, found: Nearest, draws: jax.Array) -> Air:
     """What is known of the nearest mates: this message if it arrives, else the last one, as long as they are near."""
-    old, index = world.air, found.index
+    old, index, mates = world.air, found.index, world.near
+    assert mates is not None, "the world is of a large team"
     arrives = found.there & (draws >= world.hidden.packet_loss[:, None])
-    known = (index[:, :, None] == old.mates[:, None, :]) & found.there[:, :, None]
-    number = known.astype(old.age_s.dtype)
+    known: jax.Array = (index[:, :, None] == mates[:, None, :]) & found.there[:, :, None]
+    number = known.astype(jnp.float32)
 
-    def of_old(part: jax.Array) -> jax.Array:
-        return sum(number[:, :, k, None] * part[:, None, k] for k in range(index.shape[-1]))
+    def of_old(part: Array) -> jax.Array:
+        parts = [number[:, :, k, None] * part[:, None, k] for k in range(index.shape[-1])]
+        return reduce(jnp.add, parts)
 
-    age_s = jnp.where(known, old.age_s[:, None, :], jnp.inf).min(-1) + scenario.period_s
+    kept = jnp.where(known, jnp.asarray(old.age_s)[:, None, :], jnp.inf)
+    age_s = kept.min(-1) + scenario.period_s
     pos = jnp.where(arrives[..., None], pick(message.pos_m, index), of_old(old.pos_m))
     vel = jnp.where(arrives[..., None], pick(message.vel_m_s, index), of_old(old.vel_m_s))
     return Air(pos, vel, jnp.where(arrives, scenario.radio.latency_s, age_s), (), index)

@@ -71,12 +71,13 @@ def nearest(pos: Vec3, reach_m: float, count: int) -> Nearest:
     in_order = settle(tuple(pick(p, order) for p in pos))
     gaps = [pick(there, place) - p[:, None] for there, p in zip(in_order, pos, strict=True)]
     square = sum(gap * gap for gap in gaps)
-    looked_at = jnp.arange(LOOKED_AT) < sum(runs.size)[:, None]
+    held = runs.size[0] + runs.size[1] + runs.size[2]
+    looked_at = jnp.arange(LOOKED_AT) < held[:, None]
     close = looked_at & (place != mine[:, None]) & (square <= reach_m**2)
     square = settle((jnp.where(close, square, jnp.inf),))[0]
     chosen, least = least_of(square, place, count)
     index = jnp.where(least < jnp.inf, pick(order, chosen), jnp.arange(size, dtype=jnp.int32)[:, None])
-    return Nearest(index, least, jnp.maximum(sum(runs.size) - LOOKED_AT, 0))
+    return Nearest(index, least, jnp.maximum(held - LOOKED_AT, 0))
 
 
 def pick(rows: jax.Array, index: jax.Array) -> jax.Array:
