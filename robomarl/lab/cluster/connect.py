@@ -53,6 +53,7 @@ def connected(cluster: Cluster, worker_bytes: int = WORKER_BYTES) -> Iterator[in
         workers = _workers_here(cluster.workers, worker_bytes)
         _stay_on_loopback()
         ray.init(
+            LOCAL,  # without this word Ray joins a cluster that it finds running on the machine
             num_cpus=workers,
             include_dashboard=False,
             log_to_driver=False,
