@@ -268,6 +268,7 @@ VALUES: tuple[Row, ...] = (
     (("league",), 2), *((("league", "soccer_2v2", *words), status) for words, status in (
         (("keeper",), 2), (("keeper", "keeper"), 2), (("keeper", "chaser", "--matches", "3"), 2),
         (("keeper", "chaser", "--matches", "0"), 2), (("keeper", "chaser", "--best-response", "1000"), 2),
+        (("keeper", "chaser", "--attack", "keeper"), 2),
         (("keeper", "swap_4"), 1), (("keeper", "baseline"), 1), (("keeper", "kepper"), 1), (("keeper", "run@9"), 1),
     )), (("league", "swap_4", "keeper", "swap_4"), 1), (("league", "soccer_1v1", "keeper", "chaser"), 1),
     (("sweep",), 2), (("sweep", "swap_4"), 2), (("sweep", "swap_4", "--resume", "--out", "run"), 1),

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from robomarl.core.config import Natural, Seed
+from robomarl.core.config import Natural, Seed, UsageError
 from robomarl.core.types import Figures
 from robomarl.front.cli.ends import OutFolder
 
@@ -57,6 +57,8 @@ def run(args: Args) -> Figures:
     from robomarl.lab.league.attack import AttackOptions
     from robomarl.lab.league.league import LeagueOptions, run_league
 
+    if args.attack and not args.best_response:
+        raise UsageError("--attack needs --best-response STEPS: the agent-steps for which attackers are trained.")
     out = args.out or Path("runs") / f"league_{Path(args.scenario).stem}"
     options = LeagueOptions(
         scenario=args.scenario,
