@@ -24,6 +24,7 @@ from robomarl.domains.flight.ros.payload import settings as mission_settings
 from robomarl.domains.flight.ros.payload.mission import Mission
 from robomarl.domains.soccer.ros import settings as game_settings
 from robomarl.field.foreign_bags.layout import ForeignLayout
+from robomarl.field.logs.layout import LogLayout
 from robomarl.lab.foreign.contract_file import ContractFile
 from robomarl.lab.sim.model.scenario import TeamScenario
 from robomarl.lab.sim.scenario import Scenario
@@ -204,6 +205,8 @@ def files() -> Iterator[File]:
     text = "`contract.toml` of `robomarl import`; `docs/import.md` says more."
     yield File("Policies from elsewhere", text, {"": ContractFile})
     yield File("Layouts of foreign recordings", "`--layout FILE`, TOML: who is who in them.", {"": ForeignLayout})
+    text = "`hardware_configs/logs/NAME.toml` of `robomarl import-flights`; `docs/logs.md` says more."
+    yield File("Layouts of flight logs", text, {"": LogLayout})
     yield File("Missions", "`ros_nodes/missions/NAME.yaml`: where a load goes, and when.", {"": Mission})
 
 

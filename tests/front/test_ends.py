@@ -15,7 +15,21 @@ from robomarl.core.config import UserError
 from robomarl.front import cli
 from robomarl.front.cli.ends import LEAST_FREE_BYTES, _marks, check_ends, check_file, check_folder
 
-READ = {"bag", "bags", "layout", "run", "file", "contract", "data", "folder", "folders", "wheels", "root", "space"}
+READ = {
+    "bag",
+    "bags",
+    "layout",
+    "logs",
+    "run",
+    "file",
+    "contract",
+    "data",
+    "folder",
+    "folders",
+    "wheels",
+    "root",
+    "space",
+}
 """Options with paths that are read, or that robots' folders are below."""
 
 WORDS = {
@@ -29,6 +43,7 @@ WORDS = {
     "identify": ["bag", "--out", "END"],
     "identify-limits": ["nothing", "--plot", "END.svg"],
     "import": ["nothing", "END", "--contract", "nothing"],
+    "import-flights": ["nothing", "--layout", "nanobench", "--out", "END"],
     "prove": ["swap_4", "--out", "END"],
     "prove --worst": ["swap_4", "--worst", "--out", "END"],
     "replay": ["bag", "--out", "END"],

@@ -46,6 +46,7 @@ COMMANDS = {
     "identify": "vehicles and weather of recordings, with 95 % intervals",
     "adapt": "a better bundle for the vehicles and the weather of recordings",
     "dataset": "what robots saw and did in recordings, as Parquet",
+    "import-flights": "flight logs of others beside the bounds that a vehicle file declares",
     "identify-limits": "measure delay, errors and brakes of a vehicle for its safety figures",
     "prove": "the safety campaign: adversaries, delay, noise, loss",
     "bench": "the benchmarks",

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robomarl.core.types import Figures
-from robomarl.field.replay.bag_replay import Cause
 from robomarl.field.replay.figures import ALLOWED, verdict_of
 from robomarl.front.report.page import Section, Tile, grid, page, table, write_page
 from robomarl.front.report.plots.style import INK, new_chart, robot_colour
@@ -21,6 +20,7 @@ from robomarl.ros.robot.state_machine import State
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from robomarl.field.replay.bag_replay import Cause
     from robomarl.field.replay.replayed import Replayed
 
 TOGETHER_S = 0.5
@@ -109,7 +109,7 @@ def _timeline(found: "Replayed") -> Section:
     return Section("What happened", body + (table(("when", "robots", "why"), rows) if rows else ""))
 
 
-def grouped(causes: Sequence[Cause], team_size: int) -> list[tuple[float, str, str]]:
+def grouped(causes: "Sequence[Cause]", team_size: int) -> list[tuple[float, str, str]]:
     """Return the time [s] of each cause, the robots that it met within `TOGETHER_S`, and the cause: an order to a team
     of eight is one row.
     """

@@ -1,0 +1,103 @@
+"""`compare_logs`: logs of one vehicle beside what its file declares, as one frozen result."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from robomarl.core.config import UserError
+from robomarl.core.hardware.vehicle import AnyVehicle
+from robomarl.core.types import Figures
+from robomarl.field.logs.errors import ErrorRow, EstimatorErrors, errors_of, rows_of
+from robomarl.field.logs.flown import duplicates, in_flight
+from robomarl.field.logs.layout import LogLayout
+from robomarl.field.logs.read import LoggedFlight, read_log
+
+HOLDS = 0.001
+"""A declared bound holds if at most this share of the samples is above it."""
+
+
+@dataclass(frozen=True)
+class ComparedLogs:
+    """Logs beside the declared bounds."""
+
+    logs: tuple[LoggedFlight, ...]
+    """Logs that count: of copies of each other, the first."""
+    copies: tuple[tuple[str, ...], ...]
+    """Names of logs that are equal in every bit."""
+    grounded: tuple[str, ...]
+    """Names of logs without a flight."""
+    errors: tuple[EstimatorErrors, ...]
+    rows: tuple[ErrorRow, ...]
+
+
+def read_logs(files: Iterable[Path], layout: LogLayout) -> list[LoggedFlight]:
+    """Read logs, and folders with logs in CSV.
+
+    Raises:
+        UserError: a file or folder is not there or has no log, or a log is refused; see `read_log`.
+    """
+    return [read_log(file, layout) for file in files]
+
+
+def files_of(places: Sequence[Path]) -> list[Path]:
+    """Return all logs that these files and folders name, sorted within a folder.
+
+    Raises:
+        UserError: one is not there, or a folder has none.
+    """
+    found: list[Path] = []
+    for place in places:
+        if not place.exists():
+            raise UserError(f"{place}: there is no such log.")
+        within = sorted(f for f in place.iterdir() if ".csv" in f.suffixes) if place.is_dir() else [place]
+        if not within:
+            raise UserError(f"{place}: has no log; logs end in .csv, .csv.gz, .csv.xz or .csv.bz2.")
+        found += within
+    return found
+
+
+def compare_logs(logs: Sequence[LoggedFlight], layout: LogLayout, vehicle: AnyVehicle) -> ComparedLogs:
+    """Compare the estimates of all flights with the truth and with the vehicle file.
+
+    Raises:
+        UserError: no log has a flight.
+    """
+    by_hash: dict[str, LoggedFlight] = {}
+    for log in logs:
+        by_hash.setdefault(log.sha256, log)
+    first = tuple(by_hash.values())
+    grounded = tuple(log.file.name for log in first if in_flight(log) == slice(0, 0))
+    errors = errors_of(first, layout.estimate.name)
+    if not errors[0].position_m:
+        raise UserError(f"{first[0].file}: nothing flies in {len(first)} logs; are motors and height in the layout?")
+    safety = vehicle.safety
+    rows = [row for each in errors for row in rows_of(each, safety.position_error_m, safety.velocity_error_m_s)]
+    copies = tuple(tuple(names) for names in duplicates(logs))
+    return ComparedLogs(first, copies, grounded, errors, tuple(rows))
+
+
+def figures_of(found: ComparedLogs, layout: LogLayout) -> Figures:
+    """Return the figures for `--json`; `passed` says that every declared bound holds."""
+    flown = [log for log in found.logs if log.file.name not in found.grounded]
+    rows = [asdict(row) | {"holds": holds(row)} for row in found.rows]
+    ends_v = [float(log.battery_v[in_flight(log)][-1]) for log in flown]
+    return {
+        "vehicle": layout.vehicle,
+        "source": layout.source,
+        "logs": len(found.logs),
+        "flights": len(flown),
+        "seconds": sum(float(np.ptp(log.time_s[in_flight(log)])) for log in flown),
+        "copies": [list(names) for names in found.copies],
+        "grounded": list(found.grounded),
+        "errors": rows,
+        "late_s": {each.name: float(np.median(each.late_s)) for each in found.errors},
+        "battery_end_v": min(ends_v) if layout.battery else None,
+        "passed": all(row["holds"] for row in rows),
+    }
+
+
+def holds(row: ErrorRow) -> bool:
+    """Return True if the declared bound holds for these samples."""
+    return row.share_above <= HOLDS

@@ -1,0 +1,36 @@
+"""`in_flight`: the part of a log in which the vehicle flies; `duplicates`: logs that are copies of each other."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from robomarl.field.logs.read import GAP_S, LoggedFlight
+
+ABOVE_M = 0.15
+"""Height above the start, below which the ground and the take-off still act."""
+MARGIN_S = 0.5
+"""Time [s] that is left out behind a take-off and before a landing."""
+
+
+def in_flight(log: LoggedFlight) -> slice:
+    """Return the rows of the longest flight of a log without take-off and landing; empty if nothing flies."""
+    flies = log.true_m[:, 2] > log.true_m[0, 2] + ABOVE_M
+    if log.motors.shape[1]:
+        flies &= (log.motors > 0).all(-1)
+    breaks = np.concatenate([[False], np.diff(log.time_s) > GAP_S])
+    number = np.cumsum(breaks | np.concatenate([[True], flies[1:] != flies[:-1]]))
+    runs = [np.flatnonzero(number == n) for n in np.unique(number[flies])]
+    if not runs:
+        return slice(0, 0)
+    rows = max(runs, key=len)
+    time_s = log.time_s[rows]
+    kept = rows[(time_s > time_s[0] + MARGIN_S) & (time_s < time_s[-1] - MARGIN_S)]
+    return slice(int(kept[0]), int(kept[-1]) + 1) if len(kept) else slice(0, 0)
+
+
+def duplicates(logs: Sequence[LoggedFlight]) -> list[list[str]]:
+    """Return the names of logs whose numbers are equal in every bit, each group sorted."""
+    groups: dict[str, list[str]] = {}
+    for log in logs:
+        groups.setdefault(log.sha256, []).append(log.file.name)
+    return [sorted(names) for names in groups.values() if len(names) > 1]

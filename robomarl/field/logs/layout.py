@@ -1,0 +1,98 @@
+"""`LogLayout`: which column of a flight log is which quantity, and in which unit, from a small TOML file."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from robomarl.core import paths
+from robomarl.core.config import UserError, build, suggest
+from robomarl.core.tables import read_toml
+
+Three = tuple[str, str, str]
+Four = tuple[str, str, str, str]
+LENGTHS = {"m": 1.0, "mm": 1e-3}
+ACCELERATIONS = {"m/s^2": 1.0, "g": 9.81}
+RATES = {"rad/s": 1.0, "deg/s": 3.141592653589793 / 180}
+
+
+@dataclass(frozen=True)
+class TruthColumns:
+    """Pose by motion capture, which the estimate is compared with."""
+
+    position: Three
+    """Columns of x, y, z, world."""
+    quaternion: Four
+    """Columns of w, x, y, z, body to world."""
+
+
+@dataclass(frozen=True)
+class EstimateColumns:
+    """State estimate of the vehicle itself."""
+
+    name: str
+    """Name of the estimator, such as `firmware`."""
+    position: Three
+    """Columns of x, y, z, world."""
+    velocity: Three
+    """Columns of x, y, z, world, in m/s."""
+
+
+@dataclass(frozen=True)
+class LogLayout:
+    """Content of the file of `--layout`: the columns of a log of one vehicle."""
+
+    vehicle: str
+    """Name or file of the vehicle that flew."""
+    time: str
+    """Column of the time, in s."""
+    truth: TruthColumns
+    estimate: EstimateColumns
+    version: Literal[1] = 1
+    """Version of the file's layout."""
+    source: str = ""
+    """Where the logs come from, with their licence."""
+    length_unit: Literal["m", "mm"] = "m"
+    """Unit of all positions."""
+    motors: tuple[str, ...] = ()
+    """Columns of the motors' commands; 0 is off."""
+    battery: str = ""
+    """Column of the battery's voltage, in V."""
+    acceleration: tuple[str, ...] = ()
+    """Columns of the accelerometer's x, y, z, body; none: not logged."""
+    acceleration_unit: Literal["m/s^2", "g"] = "m/s^2"
+    """Unit of the accelerometer."""
+    gyro: tuple[str, ...] = ()
+    """Columns of the gyroscope's x, y, z, body; none: not logged."""
+    gyro_unit: Literal["rad/s", "deg/s"] = "rad/s"
+    """Unit of the gyroscope."""
+    ignored: tuple[str, ...] = field(default_factory=tuple)
+    """Columns that are known and not used, for readers of the file."""
+
+    def __post_init__(self) -> None:
+        """Check the keys against each other."""
+        for key, columns in (("acceleration", self.acceleration), ("gyro", self.gyro)):
+            if columns and len(columns) != 3:
+                raise ValueError(f"{key} must name the columns of x, y and z, not {len(columns)}.")
+        if twice := sorted({name for name in self.columns if self.columns.count(name) > 1}):
+            raise ValueError(f"column {twice[0]!r} stands for two quantities; give each its own.")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns that are read."""
+        one = (self.time, *self.truth.position, *self.truth.quaternion)
+        more = (*self.estimate.position, *self.estimate.velocity, *self.motors, *self.acceleration, *self.gyro)
+        return (*one, *more, *((self.battery,) if self.battery else ()))
+
+
+def load_log_layout(name: str) -> LogLayout:
+    """Read the layout of this name in `hardware_configs/logs`, or a file.
+
+    Raises:
+        UserError: no such layout, bad TOML, or a wrong key or value.
+    """
+    folder = paths.share_dir() / "hardware_configs" / "logs"
+    file = Path(name) if name.endswith(".toml") else folder / f"{name}.toml"
+    if not file.is_file():
+        known = sorted(found.stem for found in folder.glob("*.toml"))
+        raise UserError(f"--layout {name}: there is no such layout; {suggest(name, known)} docs/logs.md shows one.")
+    return build(LogLayout, read_toml(file, lambda base: read_toml(file.parent / base, lambda _: {})), file.name)
