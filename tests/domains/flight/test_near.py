@@ -9,14 +9,14 @@ import pytest
 
 from benchmarks.training.teams import program, spread
 from robomarl.domains.flight.lab.engines.fast import make_fast
+from robomarl.domains.flight.lab.engines.near import advance_near, is_large, rows, with_near
 from robomarl.domains.flight.lab.env import TeamEnv
-from robomarl.domains.flight.lab.near import advance_near, is_large, rows, with_near
 from robomarl.domains.flight.lab.start import ROBOT_DRAWS, TEAM_DRAWS, start_world
 from robomarl.domains.flight.lab.step import advance, num_step_draws
 from robomarl.domains.flight.lab.tasks import swap
 from robomarl.domains.flight.lab.views import local_views
 from robomarl.lab.sim.agents import MISSED
-from robomarl.lab.sim.model.cells import LOOKED_AT, nearest
+from robomarl.lab.sim.engines.cells import LOOKED_AT, nearest
 from robomarl.lab.sim.scenario import load_scenario
 
 COUNT = 36

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 from robomarl.core.config import UserError
 from robomarl.core.view import LocalView
 from robomarl.domains.flight.lab.engines.fast import make_fast
-from robomarl.domains.flight.lab.near import advance_near, is_large, rows, with_near
+from robomarl.domains.flight.lab.engines.near import advance_near, is_large, rows, with_near
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.start import ROBOT_DRAWS, TEAM_DRAWS, num_cells, start_world
 from robomarl.domains.flight.lab.step import Integrate, advance, num_step_draws, with_plans

@@ -103,11 +103,7 @@ def _train(config: TrainConfig, scenario: Scenario, options: RunOptions, locks: 
     check_roles(config, env)
     steps = int(np.max(first.steps))
     more = per_update(config, env)
-    if steps + more > config.last_step and steps:
-        raise NothingLeftError(f"{options.out}: the run has all of its {config.last_step} agent-steps; add --steps.")
-    if options.resume and options.steps:
-        for folder in options.folders.values():
-            replace_text(folder / "config.json", recipe_text(config))
+    check_left(config, options, steps, more)
     update = update or compile_update(step, first, options.seeds)
     worker = ThreadPoolExecutor(1, "judge")
     members = [
@@ -124,6 +120,19 @@ def _train(config: TrainConfig, scenario: Scenario, options: RunOptions, locks: 
         print(f"\nStopped; the checkpoint is in {options.out}; --resume goes on from it.")
     ended = {"interrupted": float(interrupted.is_set()), "finished": float(rows[0]["steps"] + more > config.last_step)}
     return [{**row, **ended} for row in rows]
+
+
+def check_left(config: TrainConfig, options: RunOptions, steps: int, more: int) -> None:
+    """Write the recipe of a run that goes on to more steps.
+
+    Raises:
+        NothingLeftError: it has all of its agent-steps.
+    """
+    if steps + more > config.last_step and steps:
+        raise NothingLeftError(f"{options.out}: the run has all of its {config.last_step} agent-steps; add --steps.")
+    if options.resume and options.steps:
+        for folder in options.folders.values():
+            replace_text(folder / "config.json", recipe_text(config))
 
 
 def longer(config: TrainConfig, steps: int | None) -> TrainConfig:

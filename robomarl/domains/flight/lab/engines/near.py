@@ -2,7 +2,7 @@
 
 In a small team each robot has a row for each mate, which is quadratic in all. Here it has as many rows as its policy
 looks at, for the mates that are nearest now. What it last heard of a mate stays as long as that is
-among them. For one team in JAX; see `robomarl.lab.sim.model.cells`.
+among them. For one team in JAX; see `robomarl.lab.sim.engines.cells`.
 """
 
 from functools import reduce
@@ -15,8 +15,8 @@ from robomarl.domains.flight.lab.quadrotor import RigidVehicle
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.step import Integrate, arrival, measure, moved
 from robomarl.domains.flight.lab.world import FlightWorld
+from robomarl.lab.sim.engines.cells import Nearest, nearest, pick
 from robomarl.lab.sim.message import Air, Message
-from robomarl.lab.sim.model.cells import Nearest, nearest, pick
 
 PAIRS = 32
 """Robots of a team up to which all pairs are looked at."""
