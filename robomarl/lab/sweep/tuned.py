@@ -83,8 +83,9 @@ def scheduler_of(job: SweepJob) -> TrialScheduler | None:
     chosen: SchedulerConfig = job.plan.scheduler
     if chosen.kind == "asha":
         first = min(chosen.first_steps, job.last_step)
+        # `max_t` is never reached: a trial at it counts as stopped, and would not write its end.
         return ASHAScheduler(
-            time_attr="steps", max_t=job.last_step, grace_period=first, reduction_factor=chosen.keep_one_of
+            time_attr="steps", max_t=2 * job.last_step, grace_period=first, reduction_factor=chosen.keep_one_of
         )
     if chosen.kind == "pbt":
         return PopulationBasedTraining(
