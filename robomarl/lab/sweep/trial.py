@@ -3,7 +3,6 @@
 import csv
 import math
 import shutil
-from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -108,21 +107,24 @@ class _Window:
         rows = _rows(trial.folder / "metrics.csv")
         known = rows[-1] if rows else {}
         self._check(known)
-        self._values = deque((float(row.get(self._metric) or "nan") for row in rows), LAST_UPDATES)
+        self._values = {int(float(row["update"])): float(row.get(self._metric) or "nan") for row in rows}
         self._steps = int(float(known.get("steps", 0)))
         self._said = self._steps
 
     @property
     def now(self) -> TrialReport:
         """The newest figures."""
-        finite = [value for value in self._values if math.isfinite(value)]
+        last = [self._values[number] for number in sorted(self._values)[-LAST_UPDATES:]]
+        finite = [value for value in last if math.isfinite(value)]
         return TrialReport(self._steps, sum(finite) / len(finite) if finite else math.nan)
 
     def update(self, _: TrainState, rows: Rows) -> None:
         """One update more; told when it is time."""
         row = rows[0]
         self._check(row)
-        self._values.append(row[self._metric])
+        # Updates that were logged behind the checkpoint are done again: they must not count twice.
+        number = int(row["update"])
+        self._values = {n: value for n, value in self._values.items() if n < number} | {number: row[self._metric]}
         self._steps = int(row["steps"])
         if self._steps // self._every > self._said // self._every:
             self._said = self._steps
@@ -141,8 +143,8 @@ def last_row(folder: Path) -> dict[str, str]:
 
 
 def _rows(file: Path) -> list[dict[str, str]]:
-    """Rows of a CSV file; none where there is no file."""
+    """Whole rows of a CSV file; none where there is no file. A worker that was killed may have left half a row."""
     if not file.is_file():
         return []
     with file.open(newline="") as stream:
-        return list(csv.DictReader(stream))
+        return [row for row in csv.DictReader(stream) if None not in row.values()]
