@@ -1,1 +1,1 @@
-"""Flights that others have logged: read, checked, cut, and compared with what a vehicle file declares. No ROS."""
+"""Flight logs of others: read, checked, cut, and compared with the bounds of a vehicle file. No ROS."""

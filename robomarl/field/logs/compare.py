@@ -1,4 +1,4 @@
-"""`compare_logs`: logs of one vehicle beside what its file declares, as one frozen result."""
+"""`compare_logs`: logs of one vehicle beside the bounds of its file, as one frozen result."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass

@@ -46,7 +46,7 @@ class ErrorRow:
     declared: float
     """Bound in the vehicle file."""
     quantiles: dict[str, float]
-    """By p50, p99 and p99.9."""
+    """Quantiles by name: p50, p99 and p99.9."""
     interval: tuple[float, float]
     """95 % interval of p99, from draws of whole flights."""
     largest: float

@@ -29,7 +29,7 @@ def in_flight(log: LoggedFlight) -> slice:
 
 
 def duplicates(logs: Sequence[LoggedFlight]) -> list[list[str]]:
-    """Return the names of logs whose numbers are equal in every bit, each group sorted."""
+    """Return groups of logs with equal numbers in every bit, by name, each group sorted."""
     groups: dict[str, list[str]] = {}
     for log in logs:
         groups.setdefault(log.sha256, []).append(log.file.name)

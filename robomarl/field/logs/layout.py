@@ -50,7 +50,7 @@ class LogLayout:
     version: Literal[1] = 1
     """Version of the file's layout."""
     source: str = ""
-    """Where the logs come from, with their licence."""
+    """Origin of the logs, with their licence."""
     length_unit: Literal["m", "mm"] = "m"
     """Unit of all positions."""
     motors: tuple[str, ...] = ()

@@ -61,7 +61,7 @@ RESPONSES_LEAD = (
 
 
 def short_names(names: list[str]) -> dict[str, str]:
-    """Names of folders without what is before the last part, as far as they stay different."""
+    """Return names of folders by their last part, as far as the names stay different."""
     last = {name: _last(Path(name)) for name in names}
     return last if len(set(last.values())) == len(names) else {name: name for name in names}
 

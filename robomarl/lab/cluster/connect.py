@@ -26,7 +26,7 @@ WORKER_BYTES = 1_200_000_000
 
 @dataclass(frozen=True)
 class Cluster:
-    """Where tasks are computed."""
+    """Place that computes tasks: this machine or a Ray cluster."""
 
     on: str = LOCAL
     """local, or ray://HOST:PORT."""

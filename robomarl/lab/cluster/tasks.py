@@ -77,7 +77,7 @@ def _call(function: Callable[[T], R], item: T) -> R:
 
 
 def _result(future: "ray.ObjectRef[R]") -> R:
-    """Result of a task; what a user can mend is raised as in this process."""
+    """Return the result of a task; a `UserError` of the worker is raised here."""
     try:
         return ray.get(future)
     except RayTaskError as error:

@@ -44,7 +44,7 @@ class AttackOptions:
     victims: tuple[str, ...] = ()
     """Names of players."""
     attackers: int = 1
-    """Of each victim, with different seeds."""
+    """Attackers of each victim, with different seeds."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ def opponents(play: SelfPlayConfig, attack: AttackRun) -> SelfPlayConfig:
 
 
 def response_figures(attack: AttackRun, points: np.ndarray, attackers: int) -> Figures:
-    """What `league.json` says of the best attacker of a victim, by [E, 2] points of attacker and victim."""
+    """Return the entry of `league.json` for a victim's best attacker, from [E, 2] points of attacker and victim."""
     score = score_of(points)
     interval = wilson(float(score.sum()), len(score))
     return {

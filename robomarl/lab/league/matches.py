@@ -34,16 +34,16 @@ class Pairing:
     scenario: str
     """Name or path."""
     first: str
-    """Name of a player; in the second half of the matches it has the other side."""
+    """Name of a player, which changes sides for the second half of the matches."""
     second: str
     matches: int
     """An even number."""
     seed: int
-    """Of this pair."""
+    """Seed of this pair's matches."""
     filter: str
     """Mode of the safety filter of trained players."""
     file: Path
-    """Where the points are kept."""
+    """Folder that keeps the points."""
 
     @property
     def batches(self) -> int:
@@ -132,7 +132,7 @@ def _points(sim: BatchSim[World]) -> np.ndarray:
 
 @lru_cache(maxsize=2)
 def _arena(scenario: str) -> Callable[[int, int], BatchSim[World]]:
-    """The function that makes matches side by side, whose engine stays compiled for the next pair."""
+    """Function that makes matches side by side; its engine stays compiled for the next pair."""
     keep_compiled(shares=False)
     chosen = load_scenario(scenario)
     return games_in(chosen).compiled(chosen)

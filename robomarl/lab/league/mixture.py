@@ -14,7 +14,7 @@ DRAWN = 1.0
 
 
 def nash(payoff: np.ndarray) -> np.ndarray:
-    """[P] weights of a Nash mixture: against it nobody has a mean score above 1/2 (by a linear program of SciPy).
+    """Return [P] weights of a Nash mixture: no player has a mean score above 1/2 against it (SciPy's linear program).
 
     Where there are several, as between equal players, it is one of them, always the same one.
     """

@@ -23,11 +23,11 @@ class LeagueOptions:
     scenario: str
     """Name or path of a game."""
     names: tuple[str, ...]
-    """Of the players."""
+    """Names of the players."""
     out: Path
     """Folder of the league."""
     matches: int = 200
-    """Of each pair; each player has either side in half of them."""
+    """Matches of each pair; each player has either side in half of them."""
     seed: int = 0
     filter: str = "full"
     """Mode of the safety filter of trained players."""

@@ -30,7 +30,7 @@ class LeaguePlayer:
     """A team that plays in a league."""
 
     name: str
-    """As it was named on the command line."""
+    """Its name on the command line."""
     kind: str
     """script, bundle or run."""
     identity: str

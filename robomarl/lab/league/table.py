@@ -1,4 +1,4 @@
-"""`figures_of`: what the matches of a league say of its players, with 95 % intervals."""
+"""`figures_of`: ratings of a league's players from its matches, with 95 % intervals."""
 
 from dataclasses import dataclass
 
@@ -67,7 +67,7 @@ def figures_of(matches: LeagueMatches) -> Figures:
 
 
 def exploitability(matches: LeagueMatches, table: np.ndarray, victim: int) -> Figures:
-    """How much above 1/2 the best of the other players scores against one player; 0 where nobody does."""
+    """Return the score above 1/2 of a player's hardest opponent; 0 if no opponent scores above 1/2."""
     names = [player.name for player in matches.players]
     alone = np.eye(len(names))[victim]
     best, gain = exploiters(table, alone)

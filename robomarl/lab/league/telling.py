@@ -16,7 +16,7 @@ SIZE, FPS = (640, 360), 10.0
 
 @dataclass(frozen=True)
 class TellingMatch:
-    """One match, and what it tells."""
+    """A match, with the reason why it was chosen."""
 
     pair: tuple[int, int]
     match: int
@@ -82,7 +82,7 @@ def _match(points: np.ndarray, pair: tuple[int, int], winner: int | None) -> int
 
 
 def figures_of_match(matches: LeagueMatches, one: TellingMatch, file: Path) -> Figures:
-    """What `league.json` says of a telling match."""
+    """Return the entry of `league.json` for a telling match."""
     first, second = (matches.players[i].name for i in one.pair)
     ours, theirs = (int(value) for value in matches.points[one.pair][one.match])
     score = {"points_for": ours, "points_against": theirs}

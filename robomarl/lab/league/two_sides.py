@@ -120,7 +120,7 @@ class BothSides:
         return carry[1]
 
     def _sides(self, view: LocalView) -> list[LocalView]:
-        """What the first player sees, and the second."""
+        """Return the views of the first player and of the second."""
         ours, theirs = (team_view(self._scenario, view, side) for side in range(2))
         if not self._exchanged:
             return [ours, theirs]
@@ -135,7 +135,7 @@ class BothSides:
 
 
 def _crossed(first: Tree, second: Tree, last: int) -> Tree:
-    """The first one's games, the last ones of them replaced by those of the second."""
+    """Return the games of the first batch, with its last ones replaced by those of the second batch."""
     if isinstance(first, tuple):
         return type(first)(*(_crossed(a, b, last) for a, b in zip(first, second, strict=True)))
     return np.concatenate([first[:-last], second[-last:]])

@@ -51,7 +51,7 @@ class StepOutcome(NamedTuple):
 
 
 MISSED = "missed"
-"""Metric of teams whose neighbours are found by cells: robots nearby that a robot was not compared with, mean."""
+"""Metric of teams with neighbours by cells: mean number of near robots that a robot was not compared with."""
 CORRECTED = "corrected"
 """Reward term of teams behind the filter; its weight is 0 unless a recipe says another."""
 

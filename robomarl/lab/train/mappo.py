@@ -43,7 +43,7 @@ def num_updates(config: TrainConfig, env: AgentsEnv) -> int:
 
 
 def make_update(config: TrainConfig, env: AgentsEnv, devices: Devices = ALONE) -> PlayAndLearn:
-    """One rollout and the gradient steps on it, state -> (state, metrics); for several devices what each does."""
+    """Make the update: one rollout and its gradient steps, state -> (state, metrics), as one device computes it."""
     networks = networks_of(config, env)
 
     def learn(state: TrainState, rollout: Rollout) -> tuple[TrainState, Metrics]:

@@ -24,7 +24,7 @@ class MissingInputs:
         self._lacks: dict[str, dict[str, str]] = {name: {"its first report": ""} for name in team}
 
     def hear(self, entries: Iterable[DiagnosticEntry]) -> None:
-        """Keep what lacks at robots in STANDBY; a robot in another state waits for nothing.
+        """Keep the missing inputs of robots in STANDBY; a robot in another state waits for nothing.
 
         Only a policy node's report counts: the adapter of the same robot reports a state of its own, such as WAITING.
         """

@@ -30,10 +30,10 @@ class EpisodeJob(Generic[C]):
     """Episodes to fly."""
 
     make: Callable[[int], Made[C]]
-    """Episodes side by side -> all that flies them; a worker gets it by pickling."""
+    """(episodes side by side) -> the objects that fly them; a worker receives the function by pickling."""
     episodes: int
     title: str
-    """Of the progress bar."""
+    """Title of the progress bar."""
     record: int | None = None
     """Number of the episode to record."""
     progress: bool = True
@@ -132,7 +132,7 @@ def fly_part(pickled: bytes, part: EpisodePart) -> PartFlown[Tree]:
 
 @lru_cache(maxsize=1)
 def _begun(pickled: bytes) -> tuple[EpisodeJob[Tree], EpisodeRunner[Tree]]:
-    """What this worker keeps from part to part, so that it compiles once."""
+    """State that a worker keeps from part to part, so that it compiles once."""
     import cloudpickle
 
     flights: EpisodeJob[Tree] = cloudpickle.loads(pickled)

@@ -1,4 +1,4 @@
-"""`Portable`: what pickling does not copy, as an opened graph; a worker opens it again."""
+"""`Portable`: an object that pickling does not copy, such as an opened graph; a worker opens it again."""
 
 from collections.abc import Callable
 from functools import partial

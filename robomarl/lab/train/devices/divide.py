@@ -99,7 +99,7 @@ def specs_of(state: TrainState) -> TrainState:
 
 
 def placed(state: TrainState, devices: Devices, seeds: int) -> TrainState:
-    """The state (or its shapes) on its devices; of several seeds, all on the same devices, side by side."""
+    """Return the state (or its shapes) on its devices; several seeds lie side by side on each device."""
     if devices.count == 1:
         return state
     mesh, first = mesh_of(devices), () if seeds == 1 else (None,)

@@ -1,4 +1,4 @@
-"""Memory of a compiled update, compared with what its devices have, before it runs."""
+"""Memory of a compiled update, compared with the memory of its devices before it runs."""
 
 import jax
 from jax.stages import Compiled
@@ -28,7 +28,7 @@ def check_memory(update: Update, seeds: int, free: int) -> None:
 
 
 def needed_bytes(update: Update) -> int:
-    """Memory of the update's largest program: its inputs, its results, and what it needs in between."""
+    """Return the memory of the update's largest program: inputs, results and temporary arrays."""
     parts = vars(update).values() if isinstance(update, PlayAndLearn) else (update,)
     return max((program_bytes(part) for part in parts if isinstance(part, Compiled)), default=0)
 

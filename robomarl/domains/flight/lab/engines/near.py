@@ -80,7 +80,7 @@ def closest(before: RigidVehicle, after: RigidVehicle, found: Nearest) -> jax.Ar
 
 
 def heard(scenario: FlightScenario, world: FlightWorld, message: Message, found: Nearest, draws: jax.Array) -> Air:
-    """What is known of the nearest mates: this message if it arrives, else the last one, as long as they are near."""
+    """Return the nearest mates' messages: the new one if it arrives, else the last one while the mate is near."""
     old, index, mates = world.air, found.index, world.near
     assert mates is not None, "the world is of a large team"
     arrives = found.there & (draws >= world.hidden.packet_loss[:, None])
