@@ -10,9 +10,9 @@ from robomarl.domains.flight.lab.evaluation.hover import Hover, hover_figures, w
 from robomarl.domains.flight.lab.goto import GotoPolicy
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.tasks.registry import task_of
-from robomarl.lab.evaluate import evaluate as evaluation
 from robomarl.lab.evaluate.evaluate import evaluate
 from robomarl.lab.evaluate.evaluation import EvalConfig
+from robomarl.lab.evaluate.shared import parts
 from robomarl.lab.evaluate.variations import perturbed
 from robomarl.lab.sim.scenario import load_scenario
 
@@ -54,7 +54,7 @@ def test_figures_by_hand():
 
 def test_other_figures_are_the_same_with_it_and_without(alone: FlightScenario, monkeypatch: pytest.MonkeyPatch):
     """In several batches, so that what is flown beyond the time limit must leave the next one's draws alone."""
-    monkeypatch.setattr(evaluation, "batch_size", lambda episodes: 2)
+    monkeypatch.setattr(parts, "batch_size", lambda episodes, most: 2)
     settings = EvalConfig(episodes=4, filter="off", progress=False)
     plain, more = (
         evaluate(GotoPolicy(alone), alone, dataclasses.replace(settings, hover_s=seconds)).figures
