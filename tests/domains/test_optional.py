@@ -20,7 +20,7 @@ from robomarl.lab.simulation import simulation_named
 def test_a_game_has_no_episodes_of_one_policy():
     scenario = load_scenario("soccer_2v2")
     with pytest.raises(UserError, match=r"soccer_2v2.toml: task = 'soccer' has no episodes of one policy, only match"):
-        evaluate(SimpleNamespace(name="one"), scenario, EvalConfig())  # type: ignore[arg-type]
+        evaluate(SimpleNamespace(), scenario, EvalConfig())  # type: ignore[arg-type]
 
 
 def test_nothing_attacks_players():

@@ -37,6 +37,7 @@ def evaluate(policy: FlownPolicy, scenario: Scenario, config: EvalConfig) -> Eva
     Raises:
         UserError: unknown engine, the policy does not fit the scenario's vehicle, or a game, which has matches.
     """
+    _score(scenario, config)  # a game is refused before anything is made
     make = partial(_made, portable_policy(policy), scenario, config)
     flights = EpisodeJob(make, config.episodes, f"{policy.name} on {config.sim}", config.record, config.progress)
     return _evaluation(policy, scenario, config, fly(flights))
