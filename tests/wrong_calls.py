@@ -123,6 +123,8 @@ PLACES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "recorded": (("dataset", "{}", "--out", "x.parquet"), FILES),
     "layout": (("dataset", "bag", "--bundle", "swap_4", "--layout", "{}.toml"), FILES),
     "vehicle": (("identify-limits", "{}.yaml"), FILES),
+    "flight log": (("import-flights", "{}.csv", "--layout", "nanobench"), FILES),
+    "layout of logs": (("import-flights", "text", "--layout", "{}.toml"), FILES),
     "runs": (("runs", "{}"), FILES),
     "player": (("league", "soccer_2v2", "keeper", "{}"), FILES),
     "plan": (("sweep", "swap_4", "--space", "{}.toml"), FILES),
@@ -265,6 +267,9 @@ VALUES: tuple[Row, ...] = (
         ("pull",), ("push", "new"), ("operate",), ("sweep", "--space", "text"), ("reports",),
         ("league", "keeper", "chaser"),
     )),
+    (("import-flights",), 2), (("import-flights", "text"), 2), (("import-flights", "--layout", "nanobench"), 1),
+    (("import-flights", "text", "--layout", "nanobanch"), 1),
+    (("import-flights", "text", "--layout", "nanobench", "--vehicle", "crazyfly"), 1),
     (("league",), 2), *((("league", "soccer_2v2", *words), status) for words, status in (
         (("keeper",), 2), (("keeper", "keeper"), 2), (("keeper", "chaser", "--matches", "3"), 2),
         (("keeper", "chaser", "--matches", "0"), 2), (("keeper", "chaser", "--best-response", "1000"), 2),

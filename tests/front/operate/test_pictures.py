@@ -2,6 +2,7 @@
 
 import asyncio
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -100,7 +101,8 @@ def status_of(gate: Gate, query: str = "", kind: str = "http", **headers: str) -
 
     given = [(name.encode(), value.encode()) for name, value in headers.items()]
     scope = {"type": kind, "path": "/", "query_string": query.encode(), "headers": given, "client": ("10.0.0.9", 1)}
-    asyncio.run(gate({**scope, "method": "GET"}, receive, send))  # type: ignore[arg-type]
+    with ThreadPoolExecutor(1) as alone:  # the driver of a browser may have an event loop in this thread
+        alone.submit(asyncio.run, gate({**scope, "method": "GET"}, receive, send)).result()  # type: ignore[arg-type]
     return sent[0].get("status", 0)
 
 
