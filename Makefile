@@ -38,7 +38,7 @@ $(STAMP): pyproject.toml setup.py peers/pyproject.toml constraints-cpu.txt $(KER
 	@touch $@
 
 # What only computes, and most of its time is XLA's compiler, which need not try hard for it, runs on two cores at once.
-# What flashes, and nodes, each test of which has a ROS domain of its own, run four at once: they wait most of the time,
+# What flashes, and nodes, each test of which has a ROS domain of its own, run five at once: they wait most of the time,
 # in which pyright checks the types.
 # What counts ticks has the machine alone.
 COMPUTES := tests/core tests/lab tests/field tests/domains
@@ -55,7 +55,7 @@ PYTEST := $(BIN)/python -m pytest --timeout 600 --timeout-method signal --max-wo
 	-o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
 # Files are begun in the order of tests/conftest.py, which puts those with long tests first.
 TWO_CORES := --numprocesses 2 --dist loadfile --no-loadscope-reorder
-FOUR_AT_ONCE := --numprocesses 4 --dist loadfile --no-loadscope-reorder
+FIVE_AT_ONCE := --numprocesses 5 --dist loadfile --no-loadscope-reorder
 # Real processes on a busy machine are late now and then. A test of them that fails is run a second time, and the summary
 # names each test that needed it; what only computes has no second time.
 TWICE := --reruns 1 --reruns-delay 2 -rR
@@ -65,7 +65,7 @@ test: setup lint ## set-up, check, and all tests that are neither slow nor for a
 	@status=0; \
 	$(XLA) $(PYTEST) $(TWO_CORES) $(COMPUTES) || status=$$?; \
 	$(BIN)/pyright > $(VENV)/types.log & types=$$!; \
-	$(PYTEST) $(FOUR_AT_ONCE) $(TWICE) $(COMPUTES:%=--ignore=%) -m '$(BY_DEFAULT) and not alone' || status=$$?; \
+	$(PYTEST) $(FIVE_AT_ONCE) $(TWICE) $(COMPUTES:%=--ignore=%) -m '$(BY_DEFAULT) and not alone' || status=$$?; \
 	wait $$types || { cat $(VENV)/types.log; status=1; }; \
 	$(PYTEST) $(TWICE) tests/ros -m '$(BY_DEFAULT) and alone' || status=$$?; \
 	exit $$status
