@@ -10,7 +10,7 @@ from robomarl.core.config import UserError
 from robomarl.core.hardware.vehicle import AnyVehicle
 from robomarl.core.types import Figures
 from robomarl.field.logs.errors import ErrorRow, EstimatorErrors, errors_of, rows_of
-from robomarl.field.logs.flown import duplicates, in_flight
+from robomarl.field.logs.flown import by_content, in_flight
 from robomarl.field.logs.layout import LogLayout
 from robomarl.field.logs.read import LoggedFlight, read_log
 
@@ -22,8 +22,8 @@ HOLDS = 0.001
 class ComparedLogs:
     """Logs beside the declared bounds."""
 
-    logs: tuple[LoggedFlight, ...]
-    """Logs that count: of copies of each other, the first."""
+    flown: tuple[tuple[LoggedFlight, slice], ...]
+    """Logs with the rows of their flights; of copies of each other, the first counts."""
     copies: tuple[tuple[str, ...], ...]
     """Names of logs that are equal in every bit."""
     grounded: tuple[str, ...]
@@ -33,11 +33,7 @@ class ComparedLogs:
 
 
 def read_logs(files: Iterable[Path], layout: LogLayout) -> list[LoggedFlight]:
-    """Read logs, and folders with logs in CSV.
-
-    Raises:
-        UserError: a file or folder is not there or has no log, or a log is refused; see `read_log`.
-    """
+    """Read logs in CSV; raises `UserError` where one is refused, see `read_log`."""
     return [read_log(file, layout) for file in files]
 
 
@@ -64,31 +60,29 @@ def compare_logs(logs: Sequence[LoggedFlight], layout: LogLayout, vehicle: AnyVe
     Raises:
         UserError: no log has a flight.
     """
-    by_hash: dict[str, LoggedFlight] = {}
-    for log in logs:
-        by_hash.setdefault(log.sha256, log)
-    first = tuple(by_hash.values())
-    grounded = tuple(log.file.name for log in first if in_flight(log) == slice(0, 0))
-    errors = errors_of(first, layout.estimate.name)
-    if not errors[0].position_m:
-        raise UserError(f"{first[0].file}: nothing flies in {len(first)} logs; are motors and height in the layout?")
+    groups = by_content(logs)
+    parts = [(group[0], in_flight(group[0])) for group in groups]
+    flown = tuple((log, rows) for log, rows in parts if rows.stop)
+    if not flown:
+        raise UserError(f"{logs[0].file}: nothing flies in {len(parts)} logs; are motors and height in the layout?")
+    errors = errors_of(flown, layout.estimate.name)
     safety = vehicle.safety
     rows = [row for each in errors for row in rows_of(each, safety.position_error_m, safety.velocity_error_m_s)]
-    copies = tuple(tuple(names) for names in duplicates(logs))
-    return ComparedLogs(first, copies, grounded, errors, tuple(rows))
+    copies = tuple(tuple(sorted(log.file.name for log in group)) for group in groups if len(group) > 1)
+    grounded = tuple(log.file.name for log, part in parts if not part.stop)
+    return ComparedLogs(flown, copies, grounded, errors, tuple(rows))
 
 
 def figures_of(found: ComparedLogs, layout: LogLayout) -> Figures:
     """Return the figures for `--json`; `passed` says that every declared bound holds."""
-    flown = [log for log in found.logs if log.file.name not in found.grounded]
     rows = [asdict(row) | {"holds": holds(row)} for row in found.rows]
-    ends_v = [float(log.battery_v[in_flight(log)][-1]) for log in flown]
+    ends_v = [float(log.battery_v[part][-1]) for log, part in found.flown]
     return {
         "vehicle": layout.vehicle,
         "source": layout.source,
-        "logs": len(found.logs),
-        "flights": len(flown),
-        "seconds": sum(float(np.ptp(log.time_s[in_flight(log)])) for log in flown),
+        "logs": len(found.flown) + len(found.grounded),
+        "flights": len(found.flown),
+        "seconds": sum(float(np.ptp(log.time_s[part])) for log, part in found.flown),
         "copies": [list(names) for names in found.copies],
         "grounded": list(found.grounded),
         "errors": rows,

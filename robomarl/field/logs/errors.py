@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.signal import savgol_filter
 
-from robomarl.field.logs.flown import in_flight
 from robomarl.field.logs.read import LoggedFlight
 from robomarl.vehicles.mocap.motion_filter import MotionFilter, PoseNoise
 
@@ -56,9 +55,13 @@ class ErrorRow:
     """Share of samples above the declared bound."""
 
 
-def errors_of(logs: Sequence[LoggedFlight], estimator: str) -> tuple[EstimatorErrors, EstimatorErrors]:
-    """Return the errors of the logged estimate, named `estimator`, and of our own filter on the poses."""
-    flown = [(log, rows) for log in logs if (rows := in_flight(log)).stop > rows.start + 100]
+def errors_of(flown: Sequence[tuple[LoggedFlight, slice]], estimator: str) -> tuple[EstimatorErrors, EstimatorErrors]:
+    """Return the errors of the logged estimate, named `estimator`, and of our own filter on the poses.
+
+    Args:
+        flown: logs with the rows of their flights.
+        estimator: name of the logged estimate.
+    """
     theirs, ours = [], []
     for log, rows in flown:
         period_s = float(np.median(np.diff(log.time_s)))
@@ -112,9 +115,7 @@ def filtered(log: LoggedFlight) -> tuple[np.ndarray, np.ndarray]:
 
 
 def rows_of(errors: EstimatorErrors, position_bound_m: float, velocity_bound_m_s: float) -> list[ErrorRow]:
-    """Return the rows of one estimator; none if nothing flew."""
-    if not errors.position_m:
-        return []
+    """Return the rows of one estimator, beside the bounds of position and velocity."""
     return [
         error_row(errors.name, "position", "m", position_bound_m, errors.position_m),
         error_row(errors.name, "velocity", "m/s", velocity_bound_m_s, errors.velocity_m_s),

@@ -1,4 +1,4 @@
-"""`in_flight`: the part of a log in which the vehicle flies; `duplicates`: logs that are copies of each other."""
+"""`in_flight`: the part of a log in which the vehicle flies; `by_content`: logs that are copies of each other."""
 
 from collections.abc import Sequence
 
@@ -10,6 +10,8 @@ ABOVE_M = 0.15
 """Height above the start, below which the ground and the take-off still act."""
 MARGIN_S = 0.5
 """Time [s] that is left out behind a take-off and before a landing."""
+LEAST = 100
+"""Rows of the shortest flight, one more of which counts."""
 
 
 def in_flight(log: LoggedFlight) -> slice:
@@ -25,12 +27,12 @@ def in_flight(log: LoggedFlight) -> slice:
     rows = max(runs, key=len)
     time_s = log.time_s[rows]
     kept = rows[(time_s > time_s[0] + MARGIN_S) & (time_s < time_s[-1] - MARGIN_S)]
-    return slice(int(kept[0]), int(kept[-1]) + 1) if len(kept) else slice(0, 0)
+    return slice(int(kept[0]), int(kept[-1]) + 1) if len(kept) > LEAST else slice(0, 0)
 
 
-def duplicates(logs: Sequence[LoggedFlight]) -> list[list[str]]:
-    """Return groups of logs with equal numbers in every bit, by name, each group sorted."""
-    groups: dict[str, list[str]] = {}
+def by_content(logs: Sequence[LoggedFlight]) -> list[list[LoggedFlight]]:
+    """Return groups of logs with equal numbers in every bit, in the order of their first logs."""
+    groups: dict[str, list[LoggedFlight]] = {}
     for log in logs:
-        groups.setdefault(log.sha256, []).append(log.file.name)
-    return [sorted(names) for names in groups.values() if len(names) > 1]
+        groups.setdefault(log.sha256, []).append(log)
+    return list(groups.values())

@@ -55,8 +55,8 @@ def read_log(file: Path, layout: LogLayout) -> LoggedFlight:
         UserError: it can't be read, a column is missing or no number, time runs backwards, or numbers of a column can't
             have its unit. The sentence names the column.
     """
-    names, table = _table(file, layout)
-    at = {name: table[:, names.index(name)] for name in layout.columns}
+    table = _table(file, layout)
+    at = dict(zip(layout.columns, table.T, strict=True))
 
     def columns(which: tuple[str, ...]) -> np.ndarray:
         return np.stack([at[name] for name in which], -1) if which else np.zeros((len(table), 0))
@@ -81,7 +81,8 @@ def read_log(file: Path, layout: LogLayout) -> LoggedFlight:
     return log
 
 
-def _table(file: Path, layout: LogLayout) -> tuple[list[str], np.ndarray]:
+def _table(file: Path, layout: LogLayout) -> np.ndarray:
+    """[K, C] numbers of the layout's columns, in its order."""
     opener = OPENERS.get(file.suffix, open)
     try:
         with opener(file, "rt", encoding="utf-8") as lines:
@@ -94,7 +95,7 @@ def _table(file: Path, layout: LogLayout) -> tuple[list[str], np.ndarray]:
         raise UserError(f"{file}: {error}; every row needs a number in each column of the layout.") from None
     if len(table) < 2:
         raise UserError(f"{file}: has {len(table)} rows; a flight has thousands.")
-    return list(layout.columns), table
+    return table
 
 
 def _names(file: Path, lines: IO[str], layout: LogLayout) -> list[str]:

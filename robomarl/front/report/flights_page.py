@@ -87,10 +87,9 @@ def _shares(errors: tuple[EstimatorErrors, ...], quantity: str, bound: float, un
 
 def _logs(found: ComparedLogs, figures: Figures) -> Section:
     theirs = found.errors[0]
-    flown = [log for log in found.logs if log.file.name not in figures["grounded"]]
     rows = [
         (log.file.name, f"{np.ptp(log.time_s):.1f} s", f"{p.max():.3f} m", f"{v.max():.3f} m/s", f"{1e3 * late:.0f} ms")
-        for log, p, v, late in zip(flown, theirs.position_m, theirs.velocity_m_s, theirs.late_s, strict=True)
+        for (log, _), p, v, late in zip(found.flown, theirs.position_m, theirs.velocity_m_s, theirs.late_s, strict=True)
     ]
     head = ("log", "length", "largest position error", "largest velocity error", "estimate is late by")
     lead = f"The logged estimate ({theirs.name}), flight by flight."

@@ -101,9 +101,21 @@ def test_copies_count_once_and_a_log_without_a_flight_is_named(tmp_path: Path):
     grounded = columns() | {name: 0 * column for name, column in columns().items() if name in LAYOUT.motors}
     found = compared(tmp_path, columns(), columns(0.03), columns(), grounded)
     assert found.copies == (("0.csv.xz", "2.csv.xz"),) and found.grounded == ("3.csv.xz",)
-    assert [log.file.name for log in found.logs] == ["0.csv.xz", "1.csv.xz", "3.csv.xz"]
+    assert [log.file.name for log, _ in found.flown] == ["0.csv.xz", "1.csv.xz"]
     with pytest.raises(UserError, match="nothing flies in 1 logs"):
         compared(tmp_path, grounded)
+
+
+def test_a_flight_of_less_than_a_second_is_none_everywhere(tmp_path: Path):
+    short = columns()
+    flies = np.flatnonzero(short[LAYOUT.motors[0]])
+    short |= {name: np.where(np.arange(len(short["t"])) < flies[0] + 180, short[name], 0.0) for name in LAYOUT.motors}
+    written(tmp_path / "short.csv", short)
+    written(tmp_path / "whole.csv", columns(0.03))
+    words = ["import-flights", str(tmp_path), "--layout", "nanobench", "--out", str(tmp_path / "page.html")]
+    assert cli.main([*words, "--json", str(tmp_path / "f.json")]) == 1
+    figures = json.loads((tmp_path / "f.json").read_text())
+    assert (figures["logs"], figures["flights"], figures["grounded"]) == (2, 1, ["short.csv"])
 
 
 def test_quantiles_by_hand():
