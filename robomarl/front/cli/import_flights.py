@@ -19,7 +19,7 @@ class Args:
     layout: str
     """Name of a layout in hardware_configs/logs, or a TOML file: which column is which quantity, in which unit."""
     vehicle: str = ""
-    """Name or file of the vehicle whose bounds are compared; by default that of the layout."""
+    """Name or file of the vehicle with the declared bounds; by default the layout's vehicle."""
     out: OutFile | None = None
     """The page; by default flights.html in runs/flights."""
 

@@ -43,7 +43,7 @@ class Pairing:
     filter: str
     """Mode of the safety filter of trained players."""
     file: Path
-    """Folder that keeps the points."""
+    """File that keeps the points."""
 
     @property
     def batches(self) -> int:

@@ -27,7 +27,7 @@ class LeagueOptions:
     out: Path
     """Folder of the league."""
     matches: int = 200
-    """Matches of each pair; each player has either side in half of them."""
+    """Matches of each pair; the two players change sides for the second half of them."""
     seed: int = 0
     filter: str = "full"
     """Mode of the safety filter of trained players."""

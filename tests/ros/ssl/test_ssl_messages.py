@@ -80,7 +80,7 @@ DEFINITIONS = {
         }
     """,
 }
-"""Answers as ssl-simulation-protocol defines them now, and as it did before 2021, which grSim still does."""
+"""Answers as ssl-simulation-protocol defines them now, and as it did before 2021."""
 ANSWER = "message RobotControlResponse { repeated SimulatorError errors = 1; repeated RobotFeedback feedback = 2; }"
 
 

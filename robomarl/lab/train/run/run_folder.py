@@ -274,7 +274,7 @@ class RunPolicy:
         return other
 
     def reopening(self) -> "Callable[[], RunPolicy]":
-        """Return the function that reads the run again, where its folder is at the same path."""
+        """Return a function that reads the run again from the path of its folder."""
         return partial(load_policy, self._run.folder.absolute())
 
     def init(self, batch: tuple[int, ...] = ()) -> tuple:

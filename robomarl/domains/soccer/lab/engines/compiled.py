@@ -1,4 +1,4 @@
-"""`compiled_games`: many games on the `fast` engine, compiled by XLA once for all of them."""
+"""`compiled_games`: games side by side on the `fast` engine, as one program that XLA compiles."""
 
 from collections.abc import Callable
 from functools import partial

@@ -7,8 +7,7 @@ file of a licence); the README of the latter has the ports. Neither a compiler n
 is needed. Fields that are read or written here are listed; other fields are left alone.
 
 The definition of answers changed in 2021: a robot's number became a plain number (a message `RobotId`
-before), and the words of an error moved from field 3 to field 2. Simulators of both kinds are in use,
-grSim among those with the earlier one, so both are read.
+before), and the words of an error moved from field 3 to field 2. Both are read.
 """
 
 from functools import cache
