@@ -60,14 +60,16 @@ FIVE_AT_ONCE := --numprocesses 5 --dist loadfile --no-loadscope-reorder
 # names each test that needed it; what only computes has no second time.
 TWICE := --reruns 1 --reruns-delay 2 -rR
 
-# One phase that fails does not hide what the others would say.
+# One phase that fails does not hide what the others would say, and what failed in any of them is listed at the end.
+test: export FAILURES := $(CURDIR)/$(VENV)/failures.txt
 test: setup lint ## set-up, check, and all tests that are neither slow nor for an accelerator
-	@status=0; \
+	@status=0; : > $(FAILURES); \
 	$(XLA) $(PYTEST) $(TWO_CORES) $(COMPUTES) || status=$$?; \
 	$(BIN)/pyright > $(VENV)/types.log & types=$$!; \
 	$(PYTEST) $(FIVE_AT_ONCE) $(TWICE) $(COMPUTES:%=--ignore=%) -m '$(BY_DEFAULT) and not alone' || status=$$?; \
 	wait $$types || { cat $(VENV)/types.log; status=1; }; \
 	$(PYTEST) $(TWICE) tests/ros -m '$(BY_DEFAULT) and alone' || status=$$?; \
+	sed 's/^/failed: /' $(FAILURES); \
 	exit $$status
 
 check: lint ## ruff and pyright

@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from _pytest.terminal import TerminalReporter
 from hypothesis import settings
 
 from robomarl.ros.io.environment import PROFILES, PROFILES_ENV
@@ -14,6 +15,9 @@ settings.register_profile("robomarl", deadline=None, derandomize=True)
 settings.load_profile("robomarl")
 
 ROOT = Path(__file__).resolve().parents[1]
+
+LAST_WORDS = 300
+"""Characters of an error that the list of failures keeps."""
 
 LONG_FILES = frozenset(
     f"tests/{name}.py"
@@ -50,6 +54,19 @@ LONG_FILES = frozenset(
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put tests of long files first; files and their tests stay in order otherwise."""
     items.sort(key=lambda item: item.path.relative_to(ROOT).as_posix() not in LONG_FILES)
+
+
+def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
+    """Append what failed to the file that `FAILURES` names, a test and the end of its error in a line.
+
+    `make test` prints the file at the very end: what failed in its first phase would stand thousands of lines above.
+    """
+    stats, path = terminalreporter.stats, os.environ.get("FAILURES")
+    if path and "PYTEST_XDIST_WORKER" not in os.environ:  # workers summarize for themselves, too
+        with open(path, "a", encoding="utf-8") as file:
+            for report in stats.get("failed", []) + stats.get("error", []):
+                error = " ".join(report.longreprtext[-LAST_WORDS:].split())
+                file.write(f"{report.nodeid} ({report.when}): {error}\n")
 
 
 @pytest.fixture(scope="session", autouse=True)
