@@ -38,6 +38,9 @@ class Args:
     """Player that attackers are trained against; by default all. May be given several times."""
     attackers: Natural = 1
     """Attackers of each player, with different seeds."""
+    psro: Natural = 0
+    """Rounds: in each, --attackers teams are trained for --best-response agent-steps against the Nash mixture of all
+    players, and join them. Single players are then attacked only if --attack names them."""
     on: str = "local"
     """Place: local, or ray://HOST:PORT of a Ray cluster."""
     workers: Natural = 0
@@ -59,6 +62,9 @@ def run(args: Args) -> Figures:
 
     if args.attack and not args.best_response:
         raise UsageError("--attack needs --best-response STEPS: the agent-steps for which attackers are trained.")
+    if args.psro and not args.best_response:
+        raise UsageError("--psro needs --best-response STEPS: the agent-steps for which a round's teams are trained.")
+    victims = args.attack or (() if args.psro else args.players)
     out = args.out or Path("runs") / f"league_{Path(args.scenario).stem}"
     options = LeagueOptions(
         scenario=args.scenario,
@@ -70,7 +76,7 @@ def run(args: Args) -> Figures:
         films=args.films,
         resume=args.resume,
         progress=not args.quiet,
-        attack=AttackOptions(args.best_response, args.attack or args.players, args.attackers),
+        attack=AttackOptions(args.best_response, victims, args.attackers, args.psro),
     )
     figures = run_league(options, Cluster(args.on, args.workers))
     _print(figures)
@@ -94,6 +100,11 @@ def _print(figures: Figures) -> None:
         )
     mixture = figures["mixture"]
     print(f"  Nash mixture: exploitability {mixture['exploitability']:.3f} in matches it was not worked out of")
+    for number, played in enumerate(figures["psro"], 1):
+        for row in played["responses"]:
+            low, high = row["score_ci95"]
+            said = f"score {row['score']:.3f} [{low:.3f}, {high:.3f}] against the mixture before it"
+            print(f"  round {number}: {row['player']}, {row['steps']:,} agent-steps, {said}")
     for row in figures["best_response"]:
         low, high = row["score_ci95"]
         print(

@@ -32,6 +32,7 @@ def write_league_page(figures: Figures, out: Path) -> Path:
         Section("Payoff matrix", _matrix(figures, names), MATRIX_LEAD),
         Section("Ratings", _ratings(figures, names), RATINGS_LEAD),
         Section("Players", _players(figures, names), PLAYERS_LEAD),
+        *_rounds(figures, names),
         *_responses(figures, names),
         Section("Telling matches", _films(figures, names, out), FILMS_LEAD),
     ]
@@ -54,6 +55,10 @@ PLAYERS_LEAD = (
     "of that pair."
 )
 FILMS_LEAD = "The last point of the winner, or the last seconds of a match without points. Our side is named first."
+ROUNDS_LEAD = (
+    "In each round a team learns against the Nash mixture of all players, and joins them (PSRO). A score above 1/2 "
+    "says that the players before it can be exploited."
+)
 RESPONSES_LEAD = (
     "Attackers that learned against one fixed player only. Their score says how far that player can be exploited by "
     "this budget; a larger one may find more."
@@ -122,6 +127,21 @@ def _players(figures: Figures, names: dict[str, str]) -> str:
             ]
         )
     return table(head, rows)
+
+
+def _rounds(figures: Figures, names: dict[str, str]) -> list[Section]:
+    """Teams that were trained against the mixture, if any were."""
+    rows = []
+    for number, played in enumerate(figures["psro"], 1):
+        shares = sorted(played["mixture"].items(), key=lambda item: -item[1])
+        mixture = ", ".join(f"{names[name]} {share:.2f}" for name, share in shares if share > LEAST)
+        for row in played["responses"]:
+            low, high = row["score_ci95"]
+            score = f"{row['score']:.3f} [{low:.3f}, {high:.3f}]"
+            began = names.get(row["began_as"], row["began_as"])
+            rows.append([number, names[row["player"]], mixture, began, f"{row['steps']:,}", score])
+    head = ["round", "player", "mixture before it", "began as", "agent-steps", "score against that mixture [95 %]"]
+    return [Section("Rounds of best responses", table(head, rows), ROUNDS_LEAD)] if rows else []
 
 
 def _responses(figures: Figures, names: dict[str, str]) -> list[Section]:

@@ -1,8 +1,8 @@
-"""Exploitability by a best response of a fixed budget: attackers that are trained against one fixed player.
+"""Best responses of a fixed budget: teams that are trained against one fixed player, or against a mixture of players.
 
-An attacker of a trained player begins as its copy, and goes on learning with that player's recipe. One of a script
-begins as the best rated trained player of the league. The opponents of training have no safety filter; in the matches
-that count, both have the one of the league.
+An attacker of a trained player begins as its copy, and goes on learning with that player's recipe. One of a script or
+of a mixture begins as the best rated trained player of the league. The opponents of training have no safety filter; in
+the matches that count, both have the one of the league.
 """
 
 import hashlib
@@ -21,6 +21,7 @@ from robomarl.lab.league.table import score_of
 from robomarl.lab.sim.scenario import Scenario, load_scenario
 from robomarl.lab.train.config import SelfPlayConfig, TrainConfig
 from robomarl.lab.train.run.bundle_as_run import run_of
+from robomarl.lab.train.run.mixture import alike
 from robomarl.lab.train.run.options import RunOptions
 from robomarl.lab.train.run.runner import NothingLeftError, train_run
 
@@ -45,6 +46,8 @@ class AttackOptions:
     """Names of players."""
     attackers: int = 1
     """Attackers of each victim, with different seeds."""
+    rounds: int = 0
+    """Teams that are trained against the Nash mixture of all players, one after the other, and join them."""
 
 
 @dataclass(frozen=True)
@@ -54,8 +57,11 @@ class AttackRun:
     scenario: str
     """Name or path."""
     victim: str
-    """Name of the player; of a script, the attacker's opponent in all games."""
-    is_script: bool
+    """Name of the player, or of the mixture."""
+    scripts: tuple[str, ...]
+    """Scripted opponents, each on an equal part of the games; one that is named twice plays twice as much."""
+    teams: tuple[str, ...]
+    """Trained opponents, likewise."""
     start: str
     """Bundle or run folder as which it begins."""
     seed: int
@@ -69,16 +75,21 @@ def check_attacks(options: AttackOptions, players: Sequence[LeaguePlayer]) -> No
     if not options.steps:
         return
     names = [player.name for player in players]
+    trained = [player.name for player in players if player.kind != "script"]
     for victim in options.victims:
         if victim not in names:
             raise UsageError(f"--attack {victim}: no player of this league; name one of {', '.join(names)}.")
     if options.attackers < 1:
         raise UsageError("--attackers 0: name 1 or more, or leave out --best-response.")
-    if all(player.kind == "script" for player in players):
+    if not trained:
         raise UsageError("--best-response needs a trained player, as which attackers begin; name a bundle or a run.")
-    for player in players:
-        if player.name in options.victims and player.kind != "script":
-            run_of(player.name)  # one that can't be trained further is told before anything starts
+    opponents = {name: run_of(name) for name in trained if options.rounds or name in options.victims}
+    for name, run in opponents.items() if options.rounds else ():
+        if run.config.network != (first := opponents[trained[0]]).config.network or alike(run) != alike(first):
+            raise UserError(
+                f"{name} sees, commands or remembers in another way than {trained[0]}, so that one team can't learn "
+                "against both; leave out --psro, or one of them."
+            )
 
 
 def attacks_of(
@@ -90,7 +101,8 @@ def attacks_of(
         AttackRun(
             scenario=scenario,
             victim=victim.name,
-            is_script=victim.kind == "script",
+            scripts=(victim.name,) if victim.kind == "script" else (),
+            teams=() if victim.kind == "script" else (victim.name,),
             start=best if victim.kind == "script" else victim.name,
             seed=seed + number,
             steps=options.steps,
@@ -125,7 +137,7 @@ def train_attacker(attack: AttackRun) -> str:
 
 
 def recipe_of_attack(attack: AttackRun, scenario: Scenario) -> TrainConfig:
-    """The recipe of the player as which the attacker begins, with its victim as the only opponent.
+    """The recipe of the player as which the attacker begins, with other opponents.
 
     Raises:
         UserError: that player was not trained in games.
@@ -136,11 +148,12 @@ def recipe_of_attack(attack: AttackRun, scenario: Scenario) -> TrainConfig:
     config = next((one for one in runs if variant(one.scenario) == variant(scenario)), run).config
     if config.self_play is None:
         raise UserError(f"{attack.start} was not trained in games, so no attacker can begin as its copy.")
+    parts = len(attack.scripts) + len(attack.teams)
     return replace(
         config,
         scenario=attack.scenario,
         total_steps=attack.steps,
-        num_envs=min(config.num_envs, ENVS),
+        num_envs=min(config.num_envs, ENVS) // parts * parts,
         critic_first=min(config.critic_first, CRITIC_SHARE * attack.steps),
         average_over=min(config.average_over, MEAN_OVER),
         self_play=opponents(config.self_play, attack),
@@ -148,11 +161,9 @@ def recipe_of_attack(attack: AttackRun, scenario: Scenario) -> TrainConfig:
 
 
 def opponents(play: SelfPlayConfig, attack: AttackRun) -> SelfPlayConfig:
-    """The victim alone: a script, or the team as which the attacker begins, which never changes."""
-    fixed = replace(play, teacher="", teachers={}, teach_share=0.0, also=(), itself=0, pool=1, snapshot_every=NEVER)
-    if attack.is_script:
-        return replace(fixed, scripts=(attack.victim,), script_parts=1, snapshots=0)
-    return replace(fixed, scripts=(), snapshots=1)
+    """The attacker's opponents alone, which never change."""
+    fixed = replace(play, teacher="", teachers={}, teach_share=0.0, also=(), itself=0, snapshots=0, pool=1)
+    return replace(fixed, scripts=attack.scripts, script_parts=1, teams=attack.teams, snapshot_every=NEVER)
 
 
 def response_figures(attack: AttackRun, points: np.ndarray, attackers: int) -> Figures:

@@ -1,6 +1,5 @@
 """`run_league`: all pairs of players, played by workers and kept on disk, and the figures of the league."""
 
-import itertools
 import json
 import warnings
 from collections.abc import Iterator
@@ -11,8 +10,9 @@ from robomarl.core.types import Figures
 from robomarl.lab.cluster.connect import Cluster
 from robomarl.lab.cluster.tasks import Workers, joined
 from robomarl.lab.league.attack import check_attacks
-from robomarl.lab.league.pairs import MATCHES, LeagueOptions, pairing, play_pairs
+from robomarl.lab.league.pairs import MATCHES, LeagueOptions, pairing, play_all
 from robomarl.lab.league.players import LeaguePlayer, check_players
+from robomarl.lab.league.psro import grown
 from robomarl.lab.league.responses import best_responses
 from robomarl.lab.league.table import LeagueMatches, figures_of
 from robomarl.lab.league.telling import FilmedMatch, figures_of_match, film, telling
@@ -31,8 +31,9 @@ def run_league(options: LeagueOptions, cluster: Cluster) -> Figures:
     """
     players = prepare(options)
     with _quiet_starts(), joined(cluster) as workers:
+        players, rounds = grown(players, options, workers)
         matches = play_all(players, options, workers)
-        figures = {**about(options), **figures_of(matches)}
+        figures = {**about(options), **figures_of(matches), "psro": rounds}
         figures["telling"] = _filmed(matches, figures, options, workers)
         figures["best_response"] = best_responses(ranked(players, figures), options, workers)
     replace_text(options.out / RESULTS, json.dumps(figures, indent=1) + "\n")
@@ -70,13 +71,6 @@ def about(options: LeagueOptions) -> Figures:
     """The conditions of a league."""
     conditions = {"matches": options.matches, "seed": options.seed, "filter": options.filter}
     return {"league": str(options.out), "scenario": load_scenario(options.scenario).name, "sim": "fast", **conditions}
-
-
-def play_all(players: list[LeaguePlayer], options: LeagueOptions, workers: Workers) -> LeagueMatches:
-    """Play each pair as a task of a worker."""
-    pairs = list(itertools.combinations(range(len(players)), 2))
-    rows = play_pairs([(players[i], players[j]) for i, j in pairs], options, workers)
-    return LeagueMatches(tuple(players), dict(zip(pairs, rows, strict=True)))
 
 
 def _filmed(matches: LeagueMatches, figures: Figures, options: LeagueOptions, workers: Workers) -> list[Figures]:

@@ -1,6 +1,7 @@
-"""`play_pairs`: matches of pairs of players as tasks of workers, each kept under all that decides it."""
+"""`play_pairs`, `play_all`: matches of pairs of players as tasks of workers, each kept under all that decides it."""
 
 import hashlib
+import itertools
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from robomarl.lab.cluster.tasks import Workers
 from robomarl.lab.league.attack import AttackOptions
 from robomarl.lab.league.matches import Pairing, pair_seed, play
 from robomarl.lab.league.players import LeaguePlayer, scenario_hash
+from robomarl.lab.league.table import LeagueMatches
 
 MATCHES = "matches"
 
@@ -48,6 +50,13 @@ def play_pairs(
         points = np.array(found["points"])
         rows.append(points[:, ::-1] if is_swapped(pair) else points)
     return rows
+
+
+def play_all(players: list[LeaguePlayer], options: LeagueOptions, workers: Workers) -> LeagueMatches:
+    """Play each pair as a task of a worker."""
+    pairs = list(itertools.combinations(range(len(players)), 2))
+    rows = play_pairs([(players[i], players[j]) for i, j in pairs], options, workers)
+    return LeagueMatches(tuple(players), dict(zip(pairs, rows, strict=True)))
 
 
 def pairing(pair: tuple[LeaguePlayer, LeaguePlayer], options: LeagueOptions) -> Pairing:

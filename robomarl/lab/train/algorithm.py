@@ -24,7 +24,7 @@ from robomarl.lab.train.pqn import learner as pqn
 from robomarl.lab.train.reppo import learner as reppo
 from robomarl.lab.train.rollout import rollout_noise
 from robomarl.lab.train.self_play import multi_scenario
-from robomarl.lab.train.self_play.league import ActorSnapshot, team_teaches
+from robomarl.lab.train.self_play.league import NO_TEAMS, TrainedTeams, team_teaches
 from robomarl.lab.train.sequences.play import SequenceEnv
 from robomarl.lab.train.state import PlayAndLearn, TrainState, Update
 
@@ -32,16 +32,15 @@ LEARNERS: dict[str, ModuleType] = {"mappo": mappo, "ippo": mappo, "shac": shac, 
 """Module by the name that recipes have for it."""
 
 
-TeacherOf = Callable[[TrainConfig, AgentsEnv], ActorSnapshot | None]
-"""(recipe, game) -> the trained team that teaches it; None where none does."""
+TeamsOf = Callable[[TrainConfig, AgentsEnv], TrainedTeams]
+"""(recipe, game) -> the trained teams that its recipe names."""
 
 
-def nobody(config: TrainConfig, env: AgentsEnv) -> None:
-    """No trained team teaches; raises `ValueError` where the recipe names one."""
-    if team_teaches(config.self_play, env):
-        raise ValueError(
-            f"[self_play] teacher = {config.self_play.teacher!r}: hand in what finds it, teachers.teacher_of"
-        )
+def no_teams(config: TrainConfig, env: AgentsEnv) -> TrainedTeams:
+    """No trained team teaches or plays; raises `ValueError` where the recipe names one."""
+    if team_teaches(config.self_play, env) or config.self_play.teams:
+        raise ValueError("[self_play] names trained teams: hand in the function that reads them, trained_teams")
+    return NO_TEAMS
 
 
 def may_share(config: TrainConfig, scenario: Scenario) -> bool:
@@ -115,20 +114,18 @@ def started(config: TrainConfig, state: TrainState) -> TrainState:
     return anchored(config, with_mean(config, state))
 
 
-def make_update(
-    config: TrainConfig, env: AgentsEnv, teacher_of: TeacherOf = nobody, devices: Devices = ALONE
-) -> Update:
+def make_update(config: TrainConfig, env: AgentsEnv, teams_of: TeamsOf = no_teams, devices: Devices = ALONE) -> Update:
     """Return one rollout and its gradient steps as a function, state -> (state, metrics).
 
     Args:
         config: the recipe.
         env: the run's own environment.
-        teacher_of: function that finds the trained teams that teach games; see
+        teams_of: function that reads the trained teams that the recipe of a game names; see
             `robomarl.lab.train.self_play.teachers`.
         devices: devices that the environments are divided over.
 
     Raises:
-        UserError: the algorithm has no rollouts, `teacher_of` finds no such team, or the run can't be
+        UserError: the algorithm has no rollouts, `teams_of` finds no such team, or the run can't be
             divided over these devices.
     """
     if config.algorithm in OFFLINE:
@@ -136,7 +133,7 @@ def make_update(
     if devices.count > 1:
         return _make_divided_update(config, env, devices)
     if is_game(env):
-        return averaging(config, _make_game_update(config, env, teacher_of))
+        return averaging(config, _make_game_update(config, env, teams_of))
     return averaging(config, learner(config).make_update(config, env))
 
 
@@ -160,10 +157,10 @@ def learner(config: TrainConfig) -> ModuleType:
     return LEARNERS[config.algorithm]
 
 
-def _make_game_update(config: TrainConfig, env: AgentsEnv, teacher_of: TeacherOf) -> Update:
+def _make_game_update(config: TrainConfig, env: AgentsEnv, teams_of: TeamsOf) -> Update:
     found = games(config, env)
     return multi_scenario.make_update(
-        config, found, [teacher_of(multi_scenario.recipe_of(config, game), game) for game in found]
+        config, found, [teams_of(multi_scenario.recipe_of(config, game), game) for game in found]
     )
 
 

@@ -127,6 +127,10 @@ class SelfPlayConfig:
     """Snapshots that are kept."""
     snapshot_every: Count = 40
     """Updates from one snapshot to the next; then opponents are drawn again."""
+    teams: tuple[str, ...] = ()
+    """Trained opponents that never change: bundles or run folders with the run's network architecture, each on a part
+    of the batch. One that is named twice plays twice as much.
+    """
     teacher: str = ""
     """Script, or bundle or run folder with the run's network architecture, that the policy imitates at first."""
     teachers: dict[str, str] = field(default_factory=dict)

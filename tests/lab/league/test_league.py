@@ -73,6 +73,8 @@ def test_players_that_cannot_play_are_told_in_one_sentence(tmp_path: Path):
     for matches in (0, 3):
         with pytest.raises(UsageError, match="even number"):
             prepare(LeagueOptions("soccer_2v2", SCRIPTS, tmp_path, matches=matches))
+    with pytest.raises(UsageError, match="needs a trained player"):
+        prepare(LeagueOptions("soccer_2v2", SCRIPTS, tmp_path, attack=AttackOptions(1000, rounds=1)))
     with pytest.raises(UsageError, match="no player of this league"):
         prepare(LeagueOptions("soccer_2v2", SCRIPTS, tmp_path, attack=AttackOptions(1000, ("swap_4",))))
     prepare(LeagueOptions("soccer_2v2", SCRIPTS, tmp_path / "out"))
@@ -121,3 +123,24 @@ def test_an_attacker_learns_against_one_player_only_and_its_score_is_published(g
         assert (Path(row["attacker"]) / "checkpoint.npz").is_file()
     again = run_league(LeagueOptions(**{**vars(options), "resume": True}), Cluster("local", 1))
     assert again["best_response"] == rows
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_teams_that_learned_against_the_mixture_join_the_players_and_a_league_goes_on_where_it_was(
+    game: str, tmp_path: Path
+):
+    players = ("soccer_2v2", *SCRIPTS)
+    options = LeagueOptions(
+        game, players, tmp_path / "out", matches=4, films=0, progress=False, attack=AttackOptions(40_000, rounds=2)
+    )
+    figures = run_league(options, Cluster("local", 1))
+    joined = [row["player"] for played in figures["psro"] for row in played["responses"]]
+    assert {row["player"] for row in figures["players"]} == {*players, *joined} and len(joined) == 2
+    assert joined[0] not in figures["psro"][0]["mixture"] and joined[0] in figures["psro"][1]["mixture"]
+    assert len(figures["pairs"]) == 10, "each of five against each"
+    recipe = json.loads((Path(joined[0]) / "config.json").read_text())
+    play = json.dumps(recipe)
+    assert all(name in play for name, share in figures["psro"][0]["mixture"].items() if share > 1 / 8)
+    again = run_league(LeagueOptions(**{**vars(options), "resume": True}), Cluster("local", 2))
+    assert again == figures

@@ -5,6 +5,7 @@ import pytest
 
 from robomarl.lab.league.mixture import elo, exploiters, nash
 from robomarl.lab.league.players import LeaguePlayer
+from robomarl.lab.league.psro import PARTS, against_mixture, parts_of
 from robomarl.lab.league.table import LeagueMatches, figures_of, score_of
 from robomarl.lab.league.telling import excerpt, telling
 
@@ -80,3 +81,17 @@ def test_a_film_ends_after_the_last_point_of_the_winner():
     points[300:, 0], points[700:, 0], points[900:, 1] = 1, 2, 1
     assert excerpt(points, 0.1) == slice(610, 710)
     assert excerpt(np.zeros((1000, 2), int), 0.1) == slice(900, 1000)
+
+
+def test_parts_of_a_training_are_those_of_the_mixture_as_near_as_eight_parts_can_be():
+    assert parts_of({"a": 1.0, "b": 0.0}) == {"a": PARTS, "b": 0}
+    assert parts_of({"a": 0.5, "b": 0.3, "c": 0.2}) == {"a": 4, "b": 2, "c": 2}
+    assert parts_of({"a": 1 / 3, "b": 1 / 3, "c": 1 / 3}) == {"a": 3, "b": 3, "c": 2}
+
+
+def test_a_score_against_a_mixture_has_the_interval_of_its_parts():
+    scores = np.array([[1.0, 1, 1, 0], [0, 0, 0, 0]])
+    assert against_mixture(scores, np.array([0.0, 1.0]))[:2] == (0.0, 0.0)
+    mean, low, high = against_mixture(scores, np.array([0.5, 0.5]))
+    spread = 1.96 * np.sqrt((0.25 * 0.625 * 0.375 + 0.25 * 0.25 * 0.75) / 8)  # (3 + 2) / 8 and (0 + 2) / 8
+    assert (mean, low, high) == pytest.approx((0.375, 0.375 - spread, 0.375 + spread))

@@ -1,4 +1,4 @@
-"""Trained teams that teach: what they say wherever the learner comes, who teaches which game, and what is refused."""
+"""Trained teams that teach or play: what they do wherever the learner comes, which game is theirs, what is refused."""
 
 import dataclasses
 from functools import partial
@@ -22,9 +22,9 @@ from robomarl.lab.train.run.run_folder import create_run, load_run
 from robomarl.lab.train.run.runner import train_run
 from robomarl.lab.train.run.storage import save_state
 from robomarl.lab.train.self_play.games import collect_games, init_games
-from robomarl.lab.train.self_play.league import ActorSnapshot, Opponents
+from robomarl.lab.train.self_play.league import ActorSnapshot, Opponents, TrainedTeams, as_team
 from robomarl.lab.train.self_play.multi_scenario import recipe_of
-from robomarl.lab.train.self_play.teachers import teacher_of
+from robomarl.lab.train.self_play.teachers import teacher_of, trained_teams
 
 ENV = SoccerEnv(load_scenario("soccer_1v1"))
 NETWORK = NetworkConfig(actor_hidden=(16,), critic_hidden=(16,), encoder="attention", memory="gru", gru_size=8)
@@ -61,7 +61,7 @@ def test_a_team_says_what_it_would_do_wherever_the_learner_comes_and_forgets_whe
     age = np.array([0, 0, 373, 374, 0, 0])  # of 375 decisions: two games end while it teaches
     world = rally.world._replace(step=age)
     state = school.pupils._replace(env=school.pupils.env.replace(pipeline_state=rally._replace(world=world)))
-    collect = jax.jit(partial(collect_games, config, ENV, Opponents(config, ENV, networks, team)))
+    collect = jax.jit(partial(collect_games, config, ENV, Opponents(config, ENV, networks, TrainedTeams(team))))
     after, rollout, wanted = collect(state)
     assert rollout.done[:, [2, 3]].sum() >= 2
     policy = deterministic_policy(networks, team.params, team.stats, ENV.action)
@@ -72,6 +72,33 @@ def test_a_team_says_what_it_would_do_wherever_the_learner_comes_and_forgets_whe
         carry = forget(carry, done)
     np.testing.assert_allclose(after.league.memory.taught[0], carry[0], atol=2e-5)
     assert np.abs(wanted).max() > 0.1
+
+
+def test_a_trained_opponent_plays_its_part_of_the_games_and_never_changes(school: School):
+    play = SelfPlayConfig(scripts=("chaser",), script_parts=1, itself=0, snapshots=1, pool=1, snapshot_every=1)
+    config = dataclasses.replace(CONFIG, self_play=dataclasses.replace(play, teams=(str(school.folder),)))
+    named, networks = trained_teams(config, ENV), make_networks(NETWORK, ENV.observation, ENV.action_size)
+    assert named.teacher is None and named.opponents is not None
+    state = jax.jit(lambda key: init_games(config, ENV, key))(jax.random.key(3))
+    opponents, learner = Opponents(config, ENV, networks, named), as_team(state.params["actor"], state.obs_stats)
+    teams = opponents.teams(state.league, learner)
+    views, obs = jax.vmap(ENV.views)(state.env.pipeline_state.world), state.env.obs
+    memory, commands = opponents.act(state.league.memory, teams, views, obs)
+    team = jax.tree.map(lambda leaf: leaf[0], named.opponents)
+    policy = deterministic_policy(networks, team.params, team.stats, ENV.action)
+    carry, said = policy(networks.init_carry((2, 1)), obs[4:, 1:])
+    np.testing.assert_allclose(commands[4:], said, atol=2e-5)
+    np.testing.assert_allclose(memory.carry[0][4:], carry[0], atol=2e-5)
+    after, metrics = jax.jit(algorithm.make_update(config, ENV, trained_teams))(state)
+    assert 0 <= float(metrics["share/teams"]) <= 1 and after.league.count == 2
+    learned = as_team(after.params["actor"], after.obs_stats)
+    again = jax.tree.map(lambda leaf: leaf[-1], opponents.teams(after.league, learned))
+    assert jax.tree.all(jax.tree.map(lambda a, b: bool((a == b).all()), again, team)), "only the snapshot changed"
+    with pytest.raises(ValueError, match="names trained teams"):
+        algorithm.make_update(config, ENV)
+    gone = dataclasses.replace(config, self_play=dataclasses.replace(play, teams=("runs/gone",)))
+    with pytest.raises(UserError, match="gone"):
+        algorithm.make_update(gone, ENV, trained_teams)
 
 
 def rally_steps(config: TrainConfig) -> int:
@@ -99,11 +126,11 @@ def test_every_game_has_the_teacher_that_the_recipe_names_for_it():
 def test_the_program_takes_the_teacher_from_its_folder_and_a_run_is_read_without_its_own(school: School):
     config = taught_by(str(school.folder))
     assert load_run(school.folder).config.self_play.teacher == "runs/gone"
-    after, metrics = jax.eval_shape(algorithm.make_update(config, ENV, teacher_of), school.pupils)
+    after, metrics = jax.eval_shape(algorithm.make_update(config, ENV, trained_teams), school.pupils)
     assert jax.tree.structure(after) == jax.tree.structure(school.pupils)
     assert "loss/policy" in metrics
     with pytest.raises(UserError, match="gone"):
-        algorithm.make_update(taught_by("runs/gone"), ENV, teacher_of)
+        algorithm.make_update(taught_by("runs/gone"), ENV, trained_teams)
 
 
 def test_a_run_whose_teacher_is_not_there_leaves_no_folder(tmp_path: Path):

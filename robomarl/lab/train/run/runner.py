@@ -35,7 +35,7 @@ from robomarl.lab.train.run.nan_guard import bad_metrics, stop_at_nan
 from robomarl.lab.train.run.options import Rows, RunOptions
 from robomarl.lab.train.run.run_folder import Run, recipe_text
 from robomarl.lab.train.run.storage import replace_text, save_checkpoint
-from robomarl.lab.train.self_play.teachers import teacher_of
+from robomarl.lab.train.self_play.teachers import trained_teams
 from robomarl.lab.train.stages.curriculum import check_curriculum
 from robomarl.lab.train.state import TrainState, Update
 
@@ -90,8 +90,9 @@ def _train(config: TrainConfig, scenario: Scenario, options: RunOptions, locks: 
     check_curriculum(config, env)
     check_on_robots(env.observation, scenario.task)
     devices = Devices(options.devices)
-    step = make_update(config, env, teacher_of, devices)  # what is wrong with a recipe is said before there is a folder
-    weights = initial_weights(config, env, options)  # and so is what is wrong with what the run is to start from
+    # What is wrong with a recipe, or with what the run is to start from, is said before there is a folder.
+    step = make_update(config, env, trained_teams, devices)
+    weights = initial_weights(config, env, options)
     if not options.resume:
         create_runs(config, scenario, options)
         locks.enter_context(begun_or_gone(options.folders.values()))

@@ -28,7 +28,7 @@ from robomarl.lab.train.networks import make_networks
 from robomarl.lab.train.optimizer import init_optimizer, norm
 from robomarl.lab.train.rollout import forget, noise_floor, restart
 from robomarl.lab.train.self_play import league as leagues
-from robomarl.lab.train.self_play.league import ActorSnapshot, League, Memory, Opponents, as_team
+from robomarl.lab.train.self_play.league import NO_TEAMS, League, Memory, Opponents, TrainedTeams, as_team
 from robomarl.lab.train.state import Metrics, Rollout, TrainState, Update
 from robomarl.lab.trees import Tree
 
@@ -40,7 +40,7 @@ def check_parts(config: TrainConfig) -> None:
     """Raises `UserError` where there are no opponents, or the batch can't be split among them."""
     parts = leagues.num_parts(config.self_play)
     if not parts:
-        raise UserError("[self_play] has no opponents: name scripts, or set itself or snapshots to 1 or more.")
+        raise UserError("[self_play] has no opponents: name scripts or teams, or set itself or snapshots to 1 or more.")
     if config.num_envs % parts:
         raise UserError(f"num_envs = {config.num_envs} must be a multiple of the {parts} parts of [self_play].")
 
@@ -77,17 +77,14 @@ def init_games(config: TrainConfig, env: AgentsEnv, key: jax.Array) -> TrainStat
     )
 
 
-def make_game_update(
-    config: TrainConfig, env: AgentsEnv, robots: int = 0, teacher: ActorSnapshot | None = None
-) -> Update:
+def make_game_update(config: TrainConfig, env: AgentsEnv, robots: int = 0, teams: TrainedTeams = NO_TEAMS) -> Update:
     """One rollout of all games and the gradient steps on it, state -> (state, metrics).
 
-    `robots` is how many there are of ours in all games that take turns with these (default: none do); `teacher` is
-    the team that teaches, if it is no script.
+    `robots` is how many there are of ours in all games that take turns with these (default: none do).
     """
     per_update = config.unroll * config.num_envs * (robots or env.scenario.count)
     networks = make_networks(config.network, env.observation, env.action_size)
-    opponents = Opponents(config, env, networks, teacher)
+    opponents = Opponents(config, env, networks, teams)
 
     def update(state: TrainState) -> tuple[TrainState, Metrics]:
         before = state

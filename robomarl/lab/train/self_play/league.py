@@ -51,6 +51,18 @@ def copies(team: ActorSnapshot, count: int) -> ActorSnapshot:
     return jax.tree.map(lambda x: jnp.repeat(x[None], count, 0), team)
 
 
+class TrainedTeams(NamedTuple):
+    """Teams that a recipe names, which never change."""
+
+    teacher: ActorSnapshot | None = None
+    """None: a script teaches, or nothing does."""
+    opponents: ActorSnapshot | None = None
+    """[T]; None: the recipe names none."""
+
+
+NO_TEAMS = TrainedTeams()
+
+
 class Memory(NamedTuple):
     """Memory of all players but the learner."""
 
@@ -88,7 +100,7 @@ class League(NamedTuple):
 
 def num_parts(config: SelfPlayConfig) -> int:
     """G, equal parts of the batch."""
-    return len(config.scripts) * config.script_parts + config.itself + config.snapshots
+    return len(config.scripts) * config.script_parts + config.itself + config.snapshots + len(config.teams)
 
 
 def first_league(config: TrainConfig, env: AgentsEnv, networks: Networks, team: ActorSnapshot) -> League:
@@ -128,25 +140,27 @@ def team_teaches(config: SelfPlayConfig, env: AgentsEnv) -> bool:
 
 
 class Opponents:
-    """Controllers of the opposing team in each part of the batch: scripts first, then the learner, then snapshots."""
+    """Controllers of the opposing team in each part of the batch: scripts first, then the learner, snapshots, and
+    teams that never change.
+    """
 
-    def __init__(
-        self, config: TrainConfig, env: AgentsEnv, networks: Networks, teacher: ActorSnapshot | None = None
-    ) -> None:
-        """Assign the opponents to the parts of the batch; `teacher` is the team that teaches, if it is no script."""
+    def __init__(self, config: TrainConfig, env: AgentsEnv, networks: Networks, teams: TrainedTeams = NO_TEAMS) -> None:
+        """Assign the opponents to the parts of the batch."""
         self._play, self._env, self._networks = config.self_play, env, networks
         self._size = config.num_envs // num_parts(self._play)
         games = games_of(env)
         self._scripts = [games.player(env.scenario, name) for name in self._play.scripts]
-        self._teacher: ActorSnapshot | ScriptedPlayers | None = teacher
+        self._teacher: ActorSnapshot | ScriptedPlayers | None = teams.teacher
+        self._fixed = teams.opponents
         if self._play.teacher in games.scripts:
             self._teacher = games.player(env.scenario, self._play.teacher)
 
     def teams(self, league: League, learner: ActorSnapshot) -> ActorSnapshot:
-        """Return the teams [itself + S] of the parts without a script, the learner first."""
+        """Return the teams [itself + S + T] of the parts without a script, the learner first."""
         mine = copies(learner, self._play.itself)
         theirs = jax.tree.map(lambda x: x[league.playing], league.pool)
-        return jax.tree.map(lambda a, b: jnp.concatenate([a, b]), mine, theirs)
+        found = [mine, theirs, self._fixed] if self._fixed else [mine, theirs]
+        return jax.tree.map(lambda *each: jnp.concatenate(each), *found)
 
     def act(self, memory: Memory, teams: ActorSnapshot, views: LocalView, obs: jax.Array) -> tuple[Memory, jax.Array]:
         """(memory, teams, views [B, M, ...] and observations [B, M, O] of all robots) -> (memory, [B, N, A])."""
@@ -201,11 +215,13 @@ def score(config: SelfPlayConfig, league: League, won: jax.Array, lost: jax.Arra
             jnp.repeat(league.script_elo, parts),
             jnp.full(config.itself, league.elo),
             league.pool_elo[league.playing],
+            jnp.full(len(config.teams), START_ELO),
         ]
     )
     gain = ELO_GAIN * (points - ended * expected(league.elo, theirs))
     by_script = gain[: scripts * parts].reshape(scripts, parts).sum(-1).at[:1].set(0.0)
-    after = slice(scripts * parts + config.itself, None)
+    begin = scripts * parts + config.itself
+    after = slice(begin, begin + config.snapshots)
     return league._replace(
         elo=league.elo + gain.sum(),
         script_elo=league.script_elo - by_script,
@@ -250,6 +266,9 @@ def league_metrics(config: SelfPlayConfig, league: League) -> dict[str, jax.Arra
         found[f"share/{name}"] = (goals_for[part].sum() + 0.5) / (league.goals[:, part].sum() + 1)
     known = np.arange(len(league.games)) < league.count
     found["elo/best_snapshot"] = jnp.where(known, league.pool_elo, -jnp.inf).max()
+    fixed = len(share) - len(config.teams)
     if config.snapshots:
-        found["share/snapshots"] = share[len(share) - config.snapshots :].mean()
+        found["share/snapshots"] = share[fixed - config.snapshots : fixed].mean()
+    if config.teams:
+        found["share/teams"] = share[fixed:].mean()
     return found

@@ -15,7 +15,7 @@ from robomarl.core.config import UserError
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.train.config import TrainConfig
 from robomarl.lab.train.self_play.games import init_games, make_game_update
-from robomarl.lab.train.self_play.league import ActorSnapshot
+from robomarl.lab.train.self_play.league import TrainedTeams
 from robomarl.lab.train.state import Metrics, TrainState, Update
 
 SHOWN = ("share/", "elo/", "reward", "success", "contact", "explained_variance")
@@ -40,12 +40,11 @@ def init_state(config: TrainConfig, games: Sequence[AgentsEnv], key: jax.Array) 
     return first._replace(others=tuple(rest))
 
 
-def make_update(config: TrainConfig, games: Sequence[AgentsEnv], teachers: Sequence[ActorSnapshot | None]) -> Update:
-    """One update of every game, state -> (state, metrics); `teachers` are those of each game that are no scripts."""
+def make_update(config: TrainConfig, games: Sequence[AgentsEnv], teams: Sequence[TrainedTeams]) -> Update:
+    """One update of every game, state -> (state, metrics); `teams` are those that each game's recipe names."""
     robots = robots_of(games)
     first, *rest = (
-        make_game_update(recipe_of(config, game), game, robots, teacher)
-        for game, teacher in zip(games, teachers, strict=True)
+        make_game_update(recipe_of(config, game), game, robots, named) for game, named in zip(games, teams, strict=True)
     )
 
     def update(state: TrainState) -> tuple[TrainState, Metrics]:

@@ -17,7 +17,7 @@ from robomarl.lab.train.initial.new_inputs import fitted, read_fitting
 from robomarl.lab.train.run.mixture import with_experts
 from robomarl.lab.train.run.run_folder import Run
 from robomarl.lab.train.run.weights import weights_of, with_weights
-from robomarl.lab.train.self_play.teachers import teacher_of
+from robomarl.lab.train.self_play.teachers import trained_teams
 from robomarl.lab.train.sequences.holding import repeated
 from robomarl.lab.train.stages.curriculum import check_curriculum
 from robomarl.lab.train.stages.plan import BundlePlan, Stage, StagedTraining, listed
@@ -45,7 +45,7 @@ def blank_run(stage: Stage) -> Run:
     scenario, config = load_scenario(stage.config.scenario), stage.config
     run = Run(Path(stage.name), scenario, config, 0, "", {}, state=())  # type: ignore[arg-type]
     check_curriculum(config, run.env)
-    make_update(config, run.env, teacher_of)
+    make_update(config, run.env, trained_teams)
     state = jax.eval_shape(partial(init_state, config, run.env), jax.random.key(0))
     return replace(run, state=state)
 
