@@ -14,7 +14,7 @@ import numpy as np
 from robomarl.core.config import UserError
 from robomarl.core.domain.base import Domain, of_kind
 from robomarl.core.domain.onboard import Content
-from robomarl.core.domain.registry import domain_for, domain_named, domain_of_task, domains
+from robomarl.core.domain.registry import domain_named, domain_of_task, domains
 from robomarl.core.filter.params import SafetyParams
 from robomarl.core.spec import ActionSpec
 from robomarl.core.types import Array, Figures
@@ -30,7 +30,7 @@ from robomarl.lab.sim.law import Law
 from robomarl.lab.sim.model.model import Model
 from robomarl.lab.sim.model.scenario import TeamScenario
 from robomarl.lab.sim.model.world import TeamWorld
-from robomarl.lab.sim.scenario import Scenario, ScenarioKind
+from robomarl.lab.sim.scenario import Scenario, ScenarioKind, domain_for
 from robomarl.lab.sim.starts import Starts
 from robomarl.lab.train.offline.team_path import Rewarded
 
@@ -154,6 +154,11 @@ class RowOptions(Protocol):
     @property
     def perturb(self) -> tuple[str, ...]:
         """Pinned parameters, `NAME=VALUE`, and names of variations."""
+        ...
+
+    @property
+    def estimator(self) -> tuple[str, ...]:
+        """The estimator whose bounds the filter assumes; none: the scenario's."""
         ...
 
     @property

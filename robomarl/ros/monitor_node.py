@@ -29,6 +29,7 @@ from std_msgs.msg import Bool, Header, String
 from std_srvs.srv import Trigger
 
 from robomarl.core.config import UserError
+from robomarl.core.hardware.vehicle import load_any_vehicle
 from robomarl.ros import status_messages, topics
 from robomarl.ros.intake.entry import intake_entry
 from robomarl.ros.intake.mailbox import Mailbox
@@ -84,7 +85,8 @@ class MonitorNode(Node):
             name: Mailbox(self, said, said.of(name, self._base), status_messages.announcement_reader(name))
             for name in settings.team
         }
-        self._goals = GoalWatch(self, settings.team, settings.base, settings.vehicle)
+        vehicle = load_any_vehicle(settings.vehicle, settings.estimator) if settings.vehicle else None
+        self._goals = GoalWatch(self, settings.team, settings.base, vehicle)
         claim = topics.MONITOR
         self._claims = Mailbox(self, claim, claim.of("", self._base), _claim_of, depth=20)
         self._recordings = Mailbox(

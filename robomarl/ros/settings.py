@@ -26,6 +26,7 @@ class PolicySettings:
     robot_root: str = setting("", "this robot's folder, where bundles are flashed to")
     bundle: str = setting("", "name or folder of a bundle, instead of the robot's current one")
     vehicle: str = setting("", "vehicle file that bounds the bundle; by default the one that it was made for")
+    estimator: str = setting("", "state estimator whose errors the vehicle file bounds; by default that file's choice")
     arena_low_m: tuple[float, float, float] = setting(NOWHERE, "lower corner of the box to stay in, map frame")
     arena_high_m: tuple[float, float, float] = setting(ANYWHERE, "upper corner of the box to stay in, map frame")
     obstacles: str = setting("", "what stands in it: a JSON list of kind, from_m, to_m, radius_m, map frame")
@@ -103,6 +104,7 @@ class MonitorSettings:
     heartbeat_hz: float = setting(10.0, "how often it is said whether the E-stop is pressed", 2.0, 100.0)
     silent_after_s: float = setting(2.0, "a robot that has said nothing for so long is shown as silent", 0.5, 60.0)
     vehicle: str = setting("", "vehicle file; goals nearer to each other than two rest are told of; empty: none are")
+    estimator: str = setting("", "state estimator whose errors the vehicle file bounds; by default that file's choice")
 
 
 @dataclass(frozen=True)
@@ -211,6 +213,7 @@ class MocapSettings:
     stamps: str = setting("message", "a pose's time: of its message, or arrival at this machine")
     latency_s: float = setting(0.0, "from the cameras' picture to that time", 0.0, 1.0)
     vehicle: str = setting("crazyflie_21", "vehicle file: how far a robot moves, how well its velocity must be known")
+    estimator: str = setting("", "state estimator whose errors the vehicle file bounds; by default that file's choice")
     pose_std_m: float = setting(0.0005, "scatter of a position (standard deviation)", 1e-6, 1.0)
     pose_std_rad: float = setting(0.005, "scatter of an attitude (standard deviation)", 1e-6, 1.0)
     jerk_m_s2: float = setting(3.0, "how much an acceleration wanders in a second; more follows faster", 0.01, 1000.0)

@@ -13,14 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robomarl.core.config import UserError
-from robomarl.core.domain.registry import load_features
+from robomarl.core.domain.registry import find_features
 from robomarl.core.features import FEATURES, MANY, NeighbourRule, feature, neighbours
 from robomarl.core.spec import ObservationField, ObservationSpec
 from robomarl.core.view import LoadSensed, LocalView, blank_view
 
 RULE = NeighbourRule(count=2, range_m=4.0, max_age_s=0.5)
 MATES = 4
-load_features()
+find_features(["of no domain, so that all register theirs"])
 OTHERS = ("robomarl.domains.soccer.", "robomarl.domains.ground.")
 NAMES = sorted(name for name, made in FEATURES.items() if not made.read.__module__.startswith(OTHERS))
 """Those of every task; what soccer and ground robots add has sensors of its own, and tests beside it."""

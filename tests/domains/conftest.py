@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from robomarl.core.domain.registry import domains, load_features
+from robomarl.core.domain.registry import domains
 from robomarl.core.features import FEATURES
 from robomarl.fleet.checks.isolated_check import warden
 
@@ -58,4 +58,3 @@ def toy(site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator
 def _forget() -> None:
     warden().close()  # its process would go on with the old search path
     domains.cache_clear()
-    load_features.cache_clear()

@@ -12,7 +12,7 @@ from robomarl.core.config import UserError, to_dict
 from robomarl.core.domain import registry
 from robomarl.core.domain.base import Domain
 from robomarl.core.domain.onboard import Command, LazyImport, Onboard
-from robomarl.core.domain.registry import domain_named, domains, filter_for, load_features, onboard_of
+from robomarl.core.domain.registry import domain_named, domains, filter_for, onboard_of
 from robomarl.core.features import FEATURES
 from robomarl.core.filter.body_rates import BodyRatesFilter
 from robomarl.core.filter.filter import SafetyFilter, from_vehicle
@@ -108,10 +108,8 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     ours = Domain("line", ("reach_flag",), "toy_line:ONBOARD", "toy_line:NONE")
     both = {**domains(), "line": ours}
     monkeypatch.setattr(registry, "domains", lambda: both)
-    load_features.cache_clear()
     yield
     FEATURES.pop("place_on_a_line", None)
-    load_features.cache_clear()
 
 
 @pytest.mark.usefixtures("toy")

@@ -65,7 +65,6 @@ Install = Callable[..., Path]
 def forget() -> None:
     warden().close()  # its process would go on with the old search path
     registry.domains.cache_clear()
-    registry.load_features.cache_clear()
 
 
 @pytest.fixture

@@ -131,20 +131,6 @@ def onboard_of(content: Content) -> Onboard:
     return domain_named(DEFAULT).onboard
 
 
-def domain_for(content: Content, file: str) -> Domain:
-    """The domain of a scenario, by the keys of its file.
-
-    Raises:
-        UserError: no domain has its task; names the file.
-    """
-    if not isinstance(content.get("task", None), str):  # the scenario's own check says what is missing
-        return domain_named(DEFAULT)
-    try:
-        return domain_of(content)
-    except UserError as error:
-        raise UserError(f"{file}: {error}") from None
-
-
 def commands() -> list[Command]:
     """Every kind of command of domains that have all that they need; domains may share one."""
     return [command for onboard in _onboards() for command in onboard.commands]
@@ -190,16 +176,8 @@ def filter_for(action: HasFields, params: "SafetyParams", mode: "Mode" = "qp") -
         action: `ActionSpec` of the commands.
         params: `SafetyParams`.
         mode: as in `SafetyFilter`.
-        more: further arguments of the filter.
     """
     return command_of(action).filter(params, mode)
-
-
-@cache
-def load_features() -> None:
-    """Let every domain that can be imported register its features."""
-    for domain in domains().values():
-        _import_features(domain)
 
 
 def find_features(names: Iterable[str], content: Content | None = None) -> str:

@@ -5,13 +5,13 @@ Every fault is words for people: which goal, which limit, both numbers.
 """
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 
 from robomarl.core.filter.filter import SafetyParams
-from robomarl.core.goals.rest import RestDistances, margins, nearest_m, rest_distances
-from robomarl.core.hardware.vehicle import Vector3
+from robomarl.core.goals.rest import RestDistances, margins, nearest_m
+from robomarl.core.hardware.sections import Vector3
 
 AXES = "xyz"
 ROUNDING_M = 1e-3
@@ -110,19 +110,6 @@ def spacing_faults(rest: RestDistances, goals_m: Mapping[str, np.ndarray]) -> li
         if (1 - share) * rest.beside_m > ROUNDING_M:
             found.append((share, f"the goals of {name} and {other} are {_apart(rest, apart)}"))
     return [text for _, text in sorted(found)]
-
-
-def team_faults(params: SafetyParams, age_s: float, goals_m: Sequence[np.ndarray]) -> list[str]:
-    """Everything that is wrong with the goals of a team, the robots called by their indices.
-
-    Args:
-        params: of each robot's filter.
-        age_s: of teammates' messages when they are read.
-        goals_m: [3] each, in the order of the team.
-    """
-    named = {f"robot {i}": np.asarray(goal, float) for i, goal in enumerate(goals_m)}
-    alone = [f"the goal of {name}, {fault}" for name, goal in named.items() if (fault := goal_fault(params, goal))]
-    return [*alone, *(spacing_faults(rest_distances(params, age_s), named) if len(named) > 1 else ())]
 
 
 def _apart(rest: RestDistances, apart: np.ndarray) -> str:

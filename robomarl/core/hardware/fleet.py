@@ -101,6 +101,9 @@ class Fleet:
     """Deployment settings; they take precedence over those of the scenario and vehicle files."""
     teams: Literal[1, 2] = 1
     """2 for a game: the first half of the robots, by index, plays the second."""
+    estimator: str = ""
+    """The robots' state estimator, by its name in the vehicle file, whose bounds the filter assumes: firmware, mocap;
+    "assumed" for the bounds of `safety`. Empty: the vehicle file's choice."""
     ssh_config: str = ""
     """An ssh settings file to use instead of the user's own (`ssh -F`)."""
     max_clock_error_s: Positive = 1.0
@@ -140,7 +143,7 @@ class Fleet:
     @cached_property
     def vehicle_config(self) -> AnyVehicle:
         """The vehicle file."""
-        return load_any_vehicle(self.vehicle)
+        return load_any_vehicle(self.vehicle, self.estimator)
 
 
 def load_fleet(name: str) -> Fleet:
@@ -153,7 +156,7 @@ def load_fleet(name: str) -> Fleet:
     if known := whose_file(data):
         raise UserError(f"{file}: {known}")
     fleet = build(Fleet, data, file)
-    load_any_vehicle(fleet.vehicle)
+    load_any_vehicle(fleet.vehicle, fleet.estimator, file)
     return fleet
 
 

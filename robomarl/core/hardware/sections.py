@@ -3,10 +3,13 @@
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
-from robomarl.core.config import Fraction, NonNegative, Positive, Range
+from robomarl.core.config import Count, Fraction, NonNegative, Positive, Range
 
 DELAY_SPREAD = 0.5
 """Value of `SafetyConfig.delay_spread` in a file that leaves it out."""
+
+ASSUMED = "assumed"
+"""Name of the estimator whose bounds are those of the section `safety`."""
 
 Vector3 = tuple[float, float, float]
 
@@ -112,6 +115,24 @@ class SafetyConfig:
 
 
 @dataclass(frozen=True)
+class EstimatorConfig:
+    """Bounds of one estimator's errors, in place of those of `safety`, and the evidence for them."""
+
+    position_error_m: NonNegative
+    """Bound of its position error."""
+    velocity_error_m_s: NonNegative
+    """Bound of its velocity error."""
+    quantile: Fraction
+    """Share of the samples that are within both bounds, at least."""
+    flights: Count
+    """Flights that were measured; samples of one flight depend on each other."""
+    samples: Count
+    """Samples of all these flights."""
+    source: str
+    """Origin of the figures."""
+
+
+@dataclass(frozen=True)
 class CommandLossConfig:
     """Reaction of the vehicle on its own when commands stop coming."""
 
@@ -138,6 +159,16 @@ class VehicleBase:
     safety: SafetyConfig
     sources: dict[str, str] = field(default_factory=dict[str, str])
     """Source of each figure, by key; every key of `safety` needs one of its own."""
+    estimators: dict[str, EstimatorConfig] | None = None
+    """Measured bounds by the name of the estimator: firmware, mocap."""
+    estimator: str | None = None
+    """The estimator that flies, if fleet, scenario and command name none; None: the bounds of `safety`, "assumed"."""
+
+    @property
+    def bounds(self) -> dict[str, tuple[float, float]]:
+        """Bounds of the position [m] and the velocity error [m/s] by estimator, the one that flies first."""
+        parts = {self.estimator or ASSUMED: self.safety, **(self.estimators or {})}
+        return {name: (part.position_error_m, part.velocity_error_m_s) for name, part in parts.items()}
 
 
 @dataclass(frozen=True)

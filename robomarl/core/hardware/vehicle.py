@@ -16,37 +16,18 @@ from robomarl.core.config.versions import migrated
 from robomarl.core.hardware.ground import DifferentialDrive, OmniRobot
 from robomarl.core.hardware.plausible import check_vehicle
 from robomarl.core.hardware.sections import (
+    ASSUMED,
     BodyConfig,
     CarrierConfig,
     CommandLossConfig,
     ControlConfig,
-    LimitConfig,
     RotorConfig,
     SafetyConfig,
-    Vector3,
     VehicleBase,
 )
 from robomarl.core.hardware.versions import VEHICLE_STEPS
 from robomarl.core.paths import vehicles_dir
 from robomarl.core.tables import read_yaml
-
-__all__ = [
-    "KINDS",
-    "AnyVehicle",
-    "BodyConfig",
-    "CommandLossConfig",
-    "ControlConfig",
-    "DifferentialDrive",
-    "LimitConfig",
-    "OmniRobot",
-    "Quadrotor",
-    "RotorConfig",
-    "SafetyConfig",
-    "Vector3",
-    "Vehicle",
-    "load_any_vehicle",
-    "load_vehicle",
-]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,13 +79,9 @@ KINDS: dict[str, type[AnyVehicle]] = {
 """The class of each `kind`."""
 
 
-def load_vehicle(name: str) -> Vehicle:
-    """Read a quadrotor by name (of `hardware_configs/vehicles/`) or by the path of a YAML file.
-
-    Raises:
-        UserError: as `load_any_vehicle`, or the vehicle is of another kind.
-    """
-    vehicle = load_any_vehicle(name)
+def load_vehicle(name: str, estimator: str = "") -> Vehicle:
+    """Read a quadrotor as `load_any_vehicle` does; raises `UserError` for a vehicle of another kind, too."""
+    vehicle = load_any_vehicle(name, estimator)
     if not isinstance(vehicle, Quadrotor):
         raise UserError(
             f"{Path(name).stem}.yaml: kind = {vehicle.kind!r} does not fly; name a vehicle of kind 'quadrotor' here."
@@ -112,18 +89,48 @@ def load_vehicle(name: str) -> Vehicle:
     return vehicle
 
 
-def load_any_vehicle(name: str) -> AnyVehicle:
-    """Read a vehicle of any kind by name or by the path of a YAML file.
+def load_any_vehicle(name: str, estimator: str = "", asked_by: str = "") -> AnyVehicle:
+    """Read a vehicle of any kind by name (of `hardware_configs/vehicles/`) or by the path of a YAML file.
+
+    Args:
+        name: name or path.
+        estimator: the estimator that flies; empty: the file's choice.
+        asked_by: file whose key `estimator` names it, for errors.
 
     Raises:
-        UserError: unknown name, bad YAML, a wrong key or value, or a safety figure without a source.
+        UserError: unknown name, bad YAML, a wrong key or value, a safety figure without a source, or an
+            estimator without figures.
     """
     data, file = read_yaml(name, "vehicle", vehicles_dir())
     data = migrated(data, VEHICLE_STEPS, file)
     vehicle = build(_class_of(data, file), data, file)
     _check_sources(vehicle, file)
-    check_vehicle(vehicle, vehicle.body, file)
-    return vehicle
+    for each in (ASSUMED, *(vehicle.estimators or {})):
+        flown = _flying(vehicle, each)
+        check_vehicle(flown, flown.body, file if each == ASSUMED else f"{file}, estimators.{each}")
+    chosen = estimator or vehicle.estimator or ASSUMED
+    if chosen != ASSUMED and chosen not in (vehicle.estimators or {}):
+        known, by = ", ".join([ASSUMED, *(vehicle.estimators or {})]), f", which {asked_by} names in estimator"
+        raise UserError(
+            f"{file}: has no bounds of the estimator {chosen!r}{by if asked_by else ''}; measure them and add "
+            f"estimators.{chosen}, or name one of {known}."
+        )
+    return _flying(vehicle, chosen)
+
+
+def _flying(vehicle: AnyVehicle, estimator: str) -> AnyVehicle:
+    """Return the vehicle with the bounds of this estimator, and their source."""
+    if estimator == ASSUMED:
+        return dataclasses.replace(vehicle, estimator=None)
+    part = (vehicle.estimators or {})[estimator]
+    keys = {"position_error_m": part.position_error_m, "velocity_error_m_s": part.velocity_error_m_s}
+    said = f"{estimator}, {100 * part.quantile:g} % of {part.samples} samples, {part.flights} flights: {part.source}"
+    return dataclasses.replace(
+        vehicle,
+        safety=dataclasses.replace(vehicle.safety, **keys),
+        sources={**vehicle.sources, **dict.fromkeys((f"safety.{key}" for key in keys), said)},
+        estimator=estimator,
+    )
 
 
 def _class_of(data: object, file: str) -> type[AnyVehicle]:

@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from robomarl.core.config import UserError
-from robomarl.core.hardware.vehicle import AnyVehicle, Quadrotor, SafetyConfig
+from robomarl.core.hardware.sections import SafetyConfig
+from robomarl.core.hardware.vehicle import AnyVehicle, Quadrotor
 from robomarl.field.identify.robot_fit import RobotFit
 from robomarl.field.identify.windows import SETTLE
 from robomarl.field.limits.fit import Window, constant_part, directions, pieces_of, steepest, swept

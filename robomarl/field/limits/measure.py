@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robomarl.core.hardware.sections import DELAY_SPREAD
-from robomarl.core.hardware.vehicle import AnyVehicle, LimitConfig, Quadrotor, SafetyConfig
+from robomarl.core.hardware.sections import DELAY_SPREAD, LimitConfig, SafetyConfig
+from robomarl.core.hardware.vehicle import AnyVehicle, Quadrotor
 from robomarl.field.limits.braking import held_deceleration, overshoot
 from robomarl.field.limits.fit import TOLERANCE_M_S, Window, constant_part, error_needed
 from robomarl.lab.plants.conditions import Condition

@@ -36,6 +36,10 @@ class Args:
     perturb: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
     """NAME=VALUE pins a randomized parameter, as in mass_scale=1.1, NAME a variation that the scenario holds out;
     may be given several times."""
+    estimator: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
+    """State estimator whose bounds in the vehicle file the safety filter assumes (firmware, mocap, or assumed for the
+    bounds of its section safety), in place of the scenario's; may be given several times, for a row of each.
+    """
     held_out: bool = False
     """Fly every variation that the scenario holds out from training as well."""
     sensitivity: PlotFile | None = None
@@ -67,12 +71,18 @@ def run(args: Args) -> Figures:
     evaluation = simulation.evaluation
     if not args.policies:
         raise UsageError(evaluation.nobody)
+    if args.estimator and simulation.games is not None:
+        raise UsageError("--estimator is not for games; name the estimator in the scenario.")
+    if args.paired and len(args.estimator) > 1:
+        raise UsageError("--paired compares policies; name one --estimator for all of them.")
     if args.paired:
         check_paired(args, simulation.games is not None)
     if args.video:
         evaluation.check_film(args.video)
     with shared(args.on or (LOCAL if args.workers else ""), args.workers):
-        rows = [_row(evaluation, args, i) for i in range(len(args.policies))]
+        each = [replace(args, estimator=names) for names in ([(name,) for name in args.estimator] or [()])]
+        flown = [(name, one) for name in args.policies for one in each]
+        rows = [_row(evaluation, one, name, i == 0) for i, (name, one) in enumerate(flown)]
     figures = [row.figures for row in rows]
     print(evaluation.table(figures))
     for row in figures:
@@ -80,13 +90,13 @@ def run(args: Args) -> Figures:
     return judged(_figures(args, figures, [row.flown and row.flown.success for row in rows]), required)
 
 
-def _row(evaluation: "Evaluated[Scenario]", args: Args, number: int) -> "EvalRow":
+def _row(evaluation: "Evaluated[Scenario]", args: Args, name: str, is_first: bool) -> "EvalRow":
     """Evaluate one policy; the first one is filmed."""
     from robomarl.core.domain.scenario import needed
 
-    row = evaluation.row(args.policies[number], args, number == 0)
-    extend(row, args, number == 0)
-    if number == 0 and args.video and row.flown and row.scenario:
+    row = evaluation.row(name, args, is_first)
+    extend(row, args, is_first)
+    if is_first and args.video and row.flown and row.scenario:
         film = needed(evaluation.film, row.scenario, "film", "leave out --video")
         film(row.flown.log, row.scenario, args.video)
         print(f"film: {args.video}")

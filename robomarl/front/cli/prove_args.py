@@ -34,6 +34,9 @@ class Args:
     """Robots in a team; by default the scenario's, or 8."""
     rate_hz: Annotated[float, Range(1, 1000)] | None = None
     """Decisions per second; by default the scenario's, or 50."""
+    estimator: str = ""
+    """State estimator whose bounds in the vehicle file the filter assumes, and the robots' errors reach: firmware,
+    mocap, or assumed for the bounds of its section safety; by default the choice of the scenario or that file."""
     delay_s: Annotated[float, Range(0, 1)] | None = None
     """Another delay than the vehicle's, for the filter and for the robots."""
     seconds: Positive = 10.0
@@ -79,10 +82,11 @@ def setting_of(args: Args) -> "tuple[AnyVehicle, int, float]":
     from robomarl.lab.evaluate.sealed_scenario import scenario_named
 
     if args.target.endswith((".yaml", ".yml")) or (vehicles_dir() / f"{args.target}.yaml").is_file():
-        vehicle, count, period_s = load_any_vehicle(args.target), 8, 0.02
+        vehicle, count, period_s = load_any_vehicle(args.target, args.estimator), 8, 0.02
     else:
         check_target(args.target)
         scenario = scenario_named(args.target)
+        scenario = dataclasses.replace(scenario, estimator=args.estimator or scenario.estimator)
         vehicle, count, period_s = scenario.vehicle_config, scenario.count, scenario.period_s
     if args.delay_s is not None:
         vehicle = dataclasses.replace(vehicle, safety=dataclasses.replace(vehicle.safety, delay_s=args.delay_s))

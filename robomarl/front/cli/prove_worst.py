@@ -1,5 +1,7 @@
 """`robomarl prove --worst`: directed errors and a search, until something touches."""
 
+from dataclasses import replace
+
 from robomarl.core.types import Figures
 from robomarl.front.cli.prove_args import Args, setting_of
 
@@ -67,6 +69,7 @@ def _in_mujoco(args: Args) -> Figures:
     from robomarl.lab.simulation import simulation_of
 
     scenario, episodes = scenario_named(args.target), args.episodes or EPISODES_IN_MUJOCO
+    scenario = replace(scenario, estimator=args.estimator or scenario.estimator)
     attack = needed(simulation_of(scenario).attack, scenario, "attacks on mujoco", "leave out --sim")
     total = sum(1 for _ in variations(scenario)) * episodes
     with tqdm(total=total, unit=" episodes", desc="attacks on mujoco", leave=False) as bar:

@@ -58,6 +58,17 @@ def spelled_out(scenario: Scenario, changes: list[str] | tuple[str, ...]) -> lis
     return words
 
 
+def with_estimator(scenario: S, names: tuple[str, ...]) -> S:
+    """Return the scenario with a filter that assumes the bounds of the first of these estimators, if there is one.
+
+    Raises:
+        UserError: the vehicle file has no bounds of it.
+    """
+    changed = dataclasses.replace(scenario, estimator=names[0]) if names else scenario
+    assert changed.vehicle_config, "read here, so that an estimator without figures is refused before any flight"
+    return changed
+
+
 def perturbed(scenario: S, changes: list[str] | tuple[str, ...]) -> S:
     """The scenario with randomized parameters pinned to one value each.
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robomarl.core.hardware.vehicle import LimitConfig
+from robomarl.core.hardware.sections import LimitConfig
 
 HALF_PERIODS_S = (0.1, 0.2, 0.3, 0.45, 0.7)
 """Half periods [s] of the square waves: around the vehicle's own frequency, where attitude loops overshoot most."""

@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from robomarl.core.hardware.vehicle import LimitConfig
+from robomarl.core.hardware.sections import LimitConfig
 from robomarl.lab.plants.conditions import Condition
 from robomarl.lab.plants.excite import Excitation
 

@@ -10,9 +10,9 @@ from typing import Any, Generic, Literal, TypeVar, overload
 
 from robomarl.core.config import Count, Positive, UserError, build
 from robomarl.core.config.versions import migrated
-from robomarl.core.domain.base import of_kind
+from robomarl.core.domain.base import Domain, of_kind
 from robomarl.core.domain.onboard import Content
-from robomarl.core.domain.registry import domain_for
+from robomarl.core.domain.registry import DEFAULT, domain_named, domain_of
 from robomarl.core.hardware.scenario_files import read_scenario
 from robomarl.core.hardware.vehicle import AnyVehicle, load_any_vehicle
 from robomarl.core.hardware.versions import SCENARIO_STEPS
@@ -47,6 +47,8 @@ class Scenario:
     """Reward and termination; leads to the domain."""
     vehicle: str
     """Name or path of the vehicle file."""
+    estimator: str | None = None
+    """Estimator in that file whose bounds the safety filter assumes, or "assumed"; None: the file's choice."""
     count: Count
     """Robots in the team, in each of two."""
     time_limit_s: Positive
@@ -91,7 +93,7 @@ class Scenario:
     @cached_property
     def vehicle_config(self) -> AnyVehicle:
         """The vehicle file."""
-        return load_any_vehicle(self.vehicle)
+        return load_any_vehicle(self.vehicle, self.estimator or "")
 
     @property
     def named_files(self) -> dict[str, str]:
@@ -135,6 +137,20 @@ class ScenarioKind(Generic[S]):
     """Frozen dataclass of the keys of a scenario file."""
     check_scenario: Callable[[S, str], None] = lambda scenario, file: None
     """(scenario, its file): raises `UserError` where a key does not fit its vehicle, or another key."""
+
+
+def domain_for(content: Content, file: str) -> Domain:
+    """The domain of a scenario, by the keys of its file.
+
+    Raises:
+        UserError: no domain has its task; names the file.
+    """
+    if not isinstance(content.get("task", None), str):  # the scenario's own check says what is missing
+        return domain_named(DEFAULT)
+    try:
+        return domain_of(content)
+    except UserError as error:
+        raise UserError(f"{file}: {error}") from None
 
 
 def kind_for(content: Content, file: str) -> ScenarioKind[Scenario]:

@@ -14,6 +14,7 @@ from robomarl.core.domain.onboard import Onboard
 from robomarl.core.domain.registry import onboard_of
 from robomarl.core.hardware.field import scenario_content, scenario_obstacles, settled
 from robomarl.core.hardware.fleet import Fleet, RobotConfig
+from robomarl.core.hardware.sections import ASSUMED
 from robomarl.ros.fieldtask import task_name
 from robomarl.ros.io.environment import environment
 from robomarl.ros.operator.node_spec import PACKAGE, NodeSpec, Parameters
@@ -64,6 +65,7 @@ def plan_fleet(fleet: Fleet, options: PlanOptions = PlanOptions()) -> list[NodeS
     base = "/" + options.namespace.strip("/") if options.namespace.strip("/") else ""
     chosen = [r for r in team if options.policies and (not options.robots or r.name in options.robots)]
     domain = domain_of_fleet(fleet)
+    check_estimator(fleet, options)
     specs = [_policy(fleet, robot, names, base, options) for robot in chosen]
     team_of = {"team": names, "base": base}
     specs += _shared(fleet, team_of, base, options)
@@ -79,6 +81,17 @@ def plan_fleet(fleet: Fleet, options: PlanOptions = PlanOptions()) -> list[NodeS
     if options.record:
         specs.append(_recorder(fleet, base, options, specs))
     return specs
+
+
+def check_estimator(fleet: Fleet, options: PlanOptions) -> None:
+    """Raise `UserError` for real robots of a vehicle with measured estimators where nothing says which one flies."""
+    vehicle, real = fleet.vehicle_config, not options.sim and (options.vehicles or options.mocap)
+    if not real or fleet.estimator or vehicle.estimator or not vehicle.estimators:
+        return
+    raise UserError(
+        f"Fleet {fleet.name}: estimator is missing, and {vehicle.name}.yaml has measured bounds of "
+        f"{', '.join(vehicle.estimators)}; write which one of them flies into the fleet file, or {ASSUMED}."
+    )
 
 
 def domain_of_fleet(fleet: Fleet) -> Onboard:
@@ -103,7 +116,8 @@ def _shared(fleet: Fleet, team_of: Parameters, base: str, options: PlanOptions) 
     specs = []
     if options.monitor:
         has_goals = graph_of(task_name(fleet.scenario)).goal is GOAL  # each robot its own
-        watched = _checked(MonitorSettings, {**team_of, "vehicle": _absolute(fleet.vehicle) if has_goals else ""})
+        named = {"vehicle": _absolute(fleet.vehicle), "estimator": fleet.estimator} if has_goals else {}
+        watched = _checked(MonitorSettings, {**team_of, **named})
         specs.append(
             replace(
                 _spec("monitor_node", f"{NODES}.monitor_node", ("monitor", base), watched, options),
@@ -125,6 +139,7 @@ def _policy(fleet: Fleet, robot: RobotConfig, names: tuple[str, ...], base: str,
         "robot_root": str(Path(options.root, robot.folder).absolute()),
         "bundle": _absolute((seat["away"] and options.against) or options.bundle),
         "vehicle": _absolute(fleet.vehicle),
+        "estimator": fleet.estimator,
         "autostart": options.autostart and not plays,  # the referee starts a match
         "via_link": options.link,
         "radio_hz": float(fleet.radio.rate_hz),
@@ -222,7 +237,8 @@ def _mocap(fleet: Fleet, team_of: Parameters, options: PlanOptions) -> NodeSpec:
     """
     if options.sim:
         raise UserError(f"mocap = {options.mocap!r} is for real robots: a simulator tells where its robots are itself.")
-    about = {**team_of, "source": options.mocap, "vehicle": _absolute(fleet.vehicle)}
+    named = {"vehicle": _absolute(fleet.vehicle), "estimator": fleet.estimator}
+    about = {**team_of, "source": options.mocap, **named}
     where = ("mocap_node", team_of["base"])
     return _spec("mocap_node", f"{VEHICLES}.mocap.node", where, _checked(MocapSettings, about), options)
 

@@ -5,7 +5,7 @@ from rclpy.node import Node
 
 from robomarl.core.goals.rest import vehicle_rest
 from robomarl.core.goals.room import spacing_faults
-from robomarl.core.hardware.vehicle import load_any_vehicle
+from robomarl.core.hardware.vehicle import AnyVehicle
 from robomarl.ros import convert, topics
 from robomarl.ros.intake.mailbox import Mailbox
 from robomarl.ros.robot.health import OK, WARN, DiagnosticEntry
@@ -14,21 +14,17 @@ from robomarl.ros.robot.health import OK, WARN, DiagnosticEntry
 class GoalWatch:
     """Listens to the goals of all robots, each of which knows its own only."""
 
-    def __init__(self, node: Node, team: tuple[str, ...], base: str, vehicle: str) -> None:
+    def __init__(self, node: Node, team: tuple[str, ...], base: str, vehicle: AnyVehicle | None) -> None:
         """Subscribe, and compute how near to each other the vehicles can rest.
 
         Args:
             node: node of the team's monitor.
             team: names of all robots.
             base: namespace of the team.
-            vehicle: name or path of the robots' vehicle file; "" for a team without goals for single
-                robots, which is not watched.
-
-        Raises:
-            UserError: the vehicle's file is wrong.
+            vehicle: the robots' vehicle; None for a team without goals for single robots, which is not watched.
         """
         goal, told = topics.GOAL, team if vehicle else ()
-        self._rest = vehicle_rest(load_any_vehicle(vehicle)) if vehicle else None
+        self._rest = vehicle_rest(vehicle) if vehicle else None
         self._boxes = {name: Mailbox(node, goal, goal.of(name, base), convert.goal_to) for name in told}
         self._goals_m: dict[str, np.ndarray] = {}
 

@@ -20,6 +20,7 @@ OK, WARN, ERROR = 0, 1, 2
 FALLBACKS = (State.HOLD, State.LAND)
 WELL = (Reason.OK, Held.INACTIVE, Held.LANDED)
 """Reasons of ticks in which nothing was wrong."""
+UNDECLARED = "; moves otherwise than the vehicle file's safety section and its bounds of the estimator {} allow"
 BEFORE_FIRST = -100
 """No reason yet."""
 
@@ -36,9 +37,9 @@ class DiagnosticEntry(NamedTuple):
 class Health:
     """Watches the ticks of one policy node."""
 
-    def __init__(self, node: str, bundle: str, bundle_id: str, rate_hz: float) -> None:
-        """Start a new second."""
-        self._name, self._bundle, self._id = node, bundle, bundle_id
+    def __init__(self, node: str, bundle: str, bundle_id: str, rate_hz: float, estimator: str) -> None:
+        """Start a new second; `estimator` is the one whose bounds the filter assumes."""
+        self._name, self._bundle, self._id, self._estimator = node, bundle, bundle_id, estimator
         self._period_us = 1e6 / rate_hz
         self._rate = max(round(rate_hz), 1)
         self._reason, self._problems, self._state = BEFORE_FIRST, frozenset(), State.STANDBY
@@ -107,6 +108,7 @@ class Health:
             "fallbacks": ", ".join(f"{reason_name(r)} {n}" for r, n in sorted(self._fallbacks.items()) if n),
             "bias_doubt_m_s2": _numbers(self._bias),
             "bias_misfits": str(misfits),
+            "estimator": self._estimator,
             "estimates_jumped": str(decision.reading.jumps if decision else 0),
             "messages_lost": str(sum(count.lost for count in counts)),
             "messages_refused": str(refused.total),
@@ -120,9 +122,8 @@ class Health:
         failed = self._reason in (Held.FAILED, Held.RAISED, Held.BLIND) or stopped or self._state is State.ESTOP
         level = ERROR if failed else WARN if problems or slow or broken or news or self._reason > 0 else OK
         self._timings, self._filtered, self._misfits = [], 0, misfits
-        said = self._said(list(problems), news)
-        said += "; slower than its period" if slow else ""
-        said += "; moves otherwise than the vehicle file's safety section allows" if broken else ""
+        said = self._said(list(problems), news) + ("; slower than its period" if slow else "")
+        said += UNDECLARED.format(self._estimator) if broken else ""
         return DiagnosticEntry(self._name, level, said, values)
 
     def _said(self, problems: Sequence[Problem], news: int) -> str:

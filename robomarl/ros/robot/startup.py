@@ -21,6 +21,7 @@ from robomarl.core.config import UserError, build
 from robomarl.core.domain.registry import commands, filter_for, onboard_of
 from robomarl.core.filter.filter import Arena, SafetyFilter, SafetyParams, from_vehicle
 from robomarl.core.filter.model.bodies import Obstacle
+from robomarl.core.hardware.sections import ASSUMED
 from robomarl.core.hardware.vehicle import AnyVehicle, Quadrotor, load_any_vehicle
 from robomarl.core.view import blank_view
 from robomarl.fleet.store import Store
@@ -57,6 +58,8 @@ class Loaded:
     contract: str
     """Name and schema of its contract."""
     vehicle: str
+    estimator: str
+    """The estimator whose bounds the filter assumes."""
     land_speed_m_s: float
     """Landing speed of the vehicle file [m/s]; 0 for a vehicle that drives."""
     vehicle_alone_s: float
@@ -111,7 +114,7 @@ def read(settings: PolicySettings, on_trial: bool = False) -> Files:
     else:
         bundle = flashed_bundle(Path(settings.robot_root), on_trial)
     check_team(bundle.contract, settings, str(bundle.folder))
-    return Files(bundle, load_any_vehicle(settings.vehicle or bundle.contract.vehicle.name))
+    return Files(bundle, load_any_vehicle(settings.vehicle or bundle.contract.vehicle.name, settings.estimator))
 
 
 def check(files: Files) -> Policy:
@@ -166,6 +169,7 @@ def _loaded(files: Files, fitted: Fitted) -> Loaded:
         task=fitted.task,
         contract=f"{contract.name}, schema {contract.schema_version}",
         vehicle=vehicle.name,
+        estimator=vehicle.estimator or ASSUMED,
         land_speed_m_s=_land_speed_m_s(vehicle),
         vehicle_alone_s=_vehicle_alone_s(vehicle),
         seen=tuple(contract.observation.spec.element_names()),

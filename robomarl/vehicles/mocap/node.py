@@ -263,7 +263,7 @@ def tracking_of(settings: MocapSettings) -> tuple[TrackRules, Reach]:
     Raises:
         UserError: the vehicle file is wrong.
     """
-    vehicle = load_any_vehicle(settings.vehicle)
+    vehicle = load_any_vehicle(settings.vehicle, settings.estimator)
     noise = PoseNoise(settings.pose_std_m, settings.pose_std_rad, settings.jerk_m_s2, settings.turn_rad_s)
     return tracked_as(vehicle, noise, settings.lost_s)
 

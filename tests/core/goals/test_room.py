@@ -8,7 +8,7 @@ import pytest
 from robomarl.core.filter.filter import Arena, from_vehicle
 from robomarl.core.filter.model.bodies import Obstacle
 from robomarl.core.goals.rest import PERIOD_S, margins, vehicle_rest
-from robomarl.core.goals.room import box_fault, goal_fault, inside, spacing_faults, team_faults
+from robomarl.core.goals.room import box_fault, goal_fault, inside, spacing_faults
 from robomarl.core.hardware.vehicle import load_any_vehicle
 
 VEHICLE = load_any_vehicle("crazyflie_21")
@@ -72,9 +72,3 @@ def test_goals_of_robots_that_drive_have_one_distance():
     rest = vehicle_rest(load_any_vehicle("ssl_omni"))
     (said,) = spacing_faults(rest, {"a": np.zeros(3), "b": np.array([0.3, 0, 0])})
     assert said.endswith(f"0.3 m apart, and robots rest no nearer to each other than {rest.beside_m:.3f} m")
-
-
-def test_a_team_has_faults_of_both_kinds():
-    said = team_faults(PARAMS, 0.04, [np.array([40.0, 0, 1]), np.array([0.0, 0, 1]), np.array([0.0, 0.2, 1])])
-    assert [part in text for part, text in zip(("the goal of robot 0", "robot 1 and robot 2"), said, strict=True)]
-    assert len(said) == 2

@@ -36,6 +36,13 @@ def test_a_fleet_is_read(tmp_path: Path):
     assert fleet.vehicle_config.name == "crazyflie_21" and fleet.radio.rate_hz == 50
 
 
+def test_a_fleet_says_which_estimator_flies(tmp_path: Path):
+    vehicle = load(tmp_path, f"{GOOD}\nestimator: firmware\n").vehicle_config
+    assert (vehicle.estimator, vehicle.safety.velocity_error_m_s) == ("firmware", 0.52)
+    with pytest.raises(UserError, match=r"^crazyflie_21.yaml: .* 'gps', which pair.yaml names in estimator; measure"):
+        load(tmp_path, f"{GOOD}\nestimator: gps\n")
+
+
 @pytest.mark.parametrize("file", sorted(fleets_dir().glob("*.yaml")), ids=lambda p: p.stem)
 def test_what_ships_is_sound(file: Path):
     assert load_fleet(file.stem).name == file.stem

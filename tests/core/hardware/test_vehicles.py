@@ -7,7 +7,8 @@ import pytest
 import yaml
 
 from robomarl.core.config import UserError, build, to_dict
-from robomarl.core.hardware.vehicle import KINDS, SafetyConfig, load_any_vehicle, load_vehicle
+from robomarl.core.hardware.sections import SafetyConfig
+from robomarl.core.hardware.vehicle import KINDS, load_any_vehicle, load_vehicle
 from robomarl.core.paths import vehicles_dir
 
 NAMES = sorted(file.stem for file in vehicles_dir().glob("*.yaml"))
@@ -88,3 +89,44 @@ def test_one_source_for_all_safety_figures_is_refused(tmp_path: Path, name: str)
     file = changed(name, {"sources": data["sources"] | {"safety": "measured"}}, tmp_path)
     with pytest.raises(UserError, match=r"mine.yaml: sources: safety speaks for all figures at once"):
         load_any_vehicle(file)
+
+
+def test_bounds_are_those_of_the_estimator_that_flies():
+    assumed, firmware = load_any_vehicle("crazyflie_21"), load_any_vehicle("crazyflie_21", "firmware")
+    assert assumed == load_any_vehicle("crazyflie_21", "assumed")
+    assert assumed.bounds == {"assumed": (0.02, 0.05), "firmware": (0.2, 0.52), "mocap": (0.0012, 0.15)}
+    assert next(iter(firmware.bounds.items())) == ("firmware", (0.2, 0.52))
+    figures = firmware.safety.position_error_m, firmware.safety.velocity_error_m_s
+    assert figures == (0.2, 0.52)
+    assert "49919 samples, 18 flights" in firmware.sources["safety.velocity_error_m_s"]
+    same = dataclasses.replace(firmware.safety, position_error_m=0.02, velocity_error_m_s=0.05)
+    assert same == assumed.safety
+
+
+def test_a_file_may_choose_the_estimator_that_flies(tmp_path: Path):
+    chosen = load_any_vehicle(changed("crazyflie_21", {"estimator": "mocap"}, tmp_path))
+    assert (chosen.estimator, chosen.safety.velocity_error_m_s) == ("mocap", 0.15)
+    assert load_any_vehicle(str(tmp_path / "mine.yaml"), "assumed").safety.velocity_error_m_s == 0.05
+    assert build(KINDS["quadrotor"], to_dict(chosen), "bundle.json") == chosen
+
+
+def test_an_estimator_without_figures_is_refused_with_the_mend(tmp_path: Path):
+    mend = "measure them and add estimators.gps, or name one of assumed, firmware, mocap"
+    with pytest.raises(UserError, match=f"^crazyflie_21.yaml: has no bounds of the estimator 'gps'; {mend}"):
+        load_any_vehicle("crazyflie_21", "gps")
+    with pytest.raises(UserError, match=r"^ssl_omni.yaml: has no bounds of the estimator 'vision'.* one of assumed"):
+        load_any_vehicle("ssl_omni", "vision")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("position_error_m", 1.2, r"estimators.mocap: safety.position_error_m = 1.2 is more than safety.separation_m"),
+        ("quantile", 99.9, r"estimators.mocap.quantile = 99.9 is out of range"),
+        ("flights", None, r"key 'estimators.mocap.flights' is missing"),
+        ("source", None, r"key 'estimators.mocap.source' is missing"),
+    ],
+)
+def test_bounds_without_evidence_or_in_another_unit_are_refused(tmp_path: Path, key: str, value: object, message: str):
+    with pytest.raises(UserError, match=message):
+        load_any_vehicle(changed("crazyflie_21", {f"estimators.mocap.{key}": value}, tmp_path))

@@ -3,11 +3,15 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from robomarl.core.config import UserError
+from robomarl.core.filter.params import Arena, from_vehicle
 from robomarl.core.goals.rest import rest_distances
+from robomarl.core.hardware.vehicle import load_vehicle
 from robomarl.domains.flight.lab.check import spread_out
+from robomarl.domains.flight.lab.safety.limits import team_faults
 from robomarl.front import cli
 from robomarl.lab.sim.filter_params import safety_params
 from robomarl.lab.sim.scenario import load_scenario
@@ -106,3 +110,10 @@ def test_commands_refuse_with_status_1_before_anything_is_started(tmp_path: Path
 def test_engines_are_compared_in_a_scenario_with_places(tmp_path: Path):
     apart = spread_out(load_scenario(sent_to(tmp_path, *row(0.8, 2))), 0.1)
     assert (apart.goal.kind, apart.goal.places_m, apart.start.places_m) == ("far_side", (), ())
+
+
+def test_a_team_has_faults_of_single_goals_and_of_pairs():
+    params = from_vehicle(load_vehicle("crazyflie_21"), 0.02, Arena((-3.5, -3.5, 0.1), (3.5, 3.5, 3.0)))
+    first, second = team_faults(params, 0.04, [np.array([40.0, 0, 1]), np.array([0.0, 0, 1]), np.array([0.0, 0.2, 1])])
+    assert "the goal of robot 0" in first
+    assert "robot 1 and robot 2" in second

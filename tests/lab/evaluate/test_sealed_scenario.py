@@ -99,7 +99,8 @@ def test_a_bundle_names_its_vehicle_by_a_path_and_has_it_in_the_contract(tmp_pat
     bundle = load_bundle("swap_4")
     content = bundle.contract.scenario.content | {"vehicle": str(tmp_path / "gone.yaml")}
     found = opened_from_bundle(bundle, content)
-    assert found.vehicle_config == load_scenario("swap_4").vehicle_config
+    ships = load_scenario("swap_4").vehicle_config
+    assert found.vehicle_config == dataclasses.replace(ships, estimators=None), "those of the file are younger"
     assert opened_from_bundle(bundle).vehicle == "crazyflie_21"
 
 

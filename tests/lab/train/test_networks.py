@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robomarl.core.config import UserError
-from robomarl.core.domain.registry import load_features
+from robomarl.core.domain.registry import find_features
 from robomarl.core.spec import ObservationField, ObservationSpec
 from robomarl.lab.export.graph import to_onnx
 from robomarl.lab.sim.env import make_env
@@ -107,7 +107,7 @@ def test_graph_of_a_policy_gives_an_absent_mate_no_weight_and_no_scale() -> None
 
 def test_rows_of_the_same_mates_are_one_set() -> None:
     """`mates_plan` has no element of its own that says who is there: it is more of the same mates."""
-    load_features()
+    find_features(["mates_in_plane", "mates_plan"])
     rule, names = ENV.observation.neighbours, ("velocity", "mates_in_plane", "mates_plan")
     spec = ObservationSpec(tuple(map(ObservationField, names)), rule)
     assert mate_sets(spec) == (MateSet(((3, 3, 5), (18, 3, 2)), 4),)

@@ -85,6 +85,16 @@ def test_what_the_fleet_file_says_of_radio_and_field_reaches_the_nodes(fleet: Fl
     assert plan_fleet(ours, PlanOptions(sim=True, ground=True))[-1].parameters["handover_m"] == 1.3
 
 
+def test_nodes_get_the_estimator_and_real_robots_need_one(fleet: Fleet):
+    ours = replace(fleet, estimator="mocap")
+    nodes = {spec.name: spec.parameters for spec in plan_fleet(ours, PlanOptions(mocap="tf"))}
+    assert [nodes[name]["estimator"] for name in ("policy_node", "monitor", "mocap_node")] == ["mocap"] * 3
+    silent = replace(fleet, estimator="")
+    assert "estimator" not in plan_fleet(silent, PlanOptions(sim=True))[0].parameters
+    with pytest.raises(UserError, match="^Fleet local_4: estimator is missing, .* measured bounds of firmware, mocap;"):
+        plan_fleet(silent, PlanOptions(mocap="tf"))
+
+
 def test_what_the_fleet_file_leaves_out_the_scenario_and_the_vehicle_say(fleet: Fleet, tmp_path: Path):
     given = plan_fleet(fleet)[0].parameters
     assert (given["on_robot_lost"], given["handover_m"], given["climb_m_s"]) == ("hold", 1.2, 0.3)

@@ -33,7 +33,7 @@ def timing(latency_us: float = 500.0) -> Timing:
 
 
 def made() -> Health:
-    return Health("/cf1/policy_node", "swap_4", "f" * 64, 50.0)
+    return Health("/cf1/policy_node", "swap_4", "f" * 64, 50.0, "firmware")
 
 
 def test_the_log_has_a_line_for_each_change_and_none_in_between():
@@ -133,12 +133,16 @@ def test_levels_say_how_bad_it_is():
         assert health.summary([]).level == level
 
 
+BROKEN = "; moves otherwise than the vehicle file's safety section and its bounds of the estimator firmware allow"
+
+
 def test_a_bound_that_does_not_hold_is_a_warning_for_the_second_in_which_it_was_seen():
     health, robot = made(), pilot()
-    for misfits, said in ((0, ""), (2, "; moves otherwise than the vehicle file's safety section allows"), (2, "")):
+    for misfits, said in ((0, ""), (2, BROKEN), (2, "")):
         robot.bias = bias(misfits)
         list(health.note(decision(), robot, timing()))
         status = health.summary([])
         assert (status.level, status.message) == (WARN if said else OK, f"ACTIVE: ok{said}")
         assert status.values["bias_doubt_m_s2"] == "0.05 0.20 1.00"
         assert status.values["bias_misfits"] == str(misfits)
+        assert status.values["estimator"] == "firmware"

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from robomarl.core.config import NonNegative, Positive
-from robomarl.core.hardware.vehicle import Vector3
+from robomarl.core.hardware.sections import Vector3
 
 
 @dataclass(frozen=True)

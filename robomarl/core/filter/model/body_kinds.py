@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from robomarl.core.filter.model.bodies import Obstacle, Strangers
 from robomarl.core.filter.params import SafetyParams
-from robomarl.core.hardware.vehicle import Vector3
+from robomarl.core.hardware.sections import Vector3
 from robomarl.core.types import Array
 
 

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 from robomarl.core.filter.model.body_kinds import Kind, Solid, keep_of, kinds_of, reach_of, slope_of
 from robomarl.core.filter.params import SafetyParams
-from robomarl.core.hardware.vehicle import Vector3
+from robomarl.core.hardware.sections import Vector3
 
 Mode = Literal["qp", "textbook", "off"]
 

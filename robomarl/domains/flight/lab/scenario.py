@@ -10,7 +10,8 @@ import numpy as np
 from robomarl.core.config import NonNegative, Positive
 from robomarl.core.filter.model.bodies import Obstacle
 from robomarl.core.hardware.field import DeploymentConfig
-from robomarl.core.hardware.vehicle import Vector3, Vehicle, load_vehicle
+from robomarl.core.hardware.sections import Vector3
+from robomarl.core.hardware.vehicle import Vehicle, load_vehicle
 from robomarl.core.types import GRAVITY_M_S2
 from robomarl.domains.flight.core.control.command_kinds import CommandConfig
 from robomarl.domains.flight.core.payload.scenario import CableConfig, LoadConfig, PathConfig
@@ -169,7 +170,7 @@ class FlightScenario(Scenario):
     @cached_property
     def vehicle_config(self) -> Vehicle:
         """The vehicle file."""
-        return load_vehicle(self.vehicle)
+        return load_vehicle(self.vehicle, self.estimator or "")
 
     @property
     def ring_radius_m(self) -> float:

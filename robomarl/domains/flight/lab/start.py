@@ -6,7 +6,7 @@ import numpy as np
 
 from robomarl.core.config import UserError
 from robomarl.core.geometry import namespace
-from robomarl.core.hardware.vehicle import Vector3
+from robomarl.core.hardware.sections import Vector3
 from robomarl.core.types import GRAVITY_M_S2, Array
 from robomarl.domains.flight.lab.payload.start import LOAD_DRAWS, place_vehicles, start_load
 from robomarl.domains.flight.lab.quadrotor import Physics, RigidVehicle, Vec3

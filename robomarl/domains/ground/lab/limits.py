@@ -30,7 +30,7 @@ def check_scenario(scenario: GroundScenario, file: str) -> None:
             the team larger than the grid or the zones that it starts in; robots can get out of each
             other's range; no gain is left to choose; or the task lacks something that it needs.
     """
-    vehicle = load_any_vehicle(scenario.vehicle)
+    vehicle = load_any_vehicle(scenario.vehicle, scenario.estimator or "")
     if not isinstance(vehicle, DifferentialDrive | OmniRobot):
         raise UserError(f"{file}: vehicle = {scenario.vehicle!r} does not drive; name a ground vehicle.")
     try:

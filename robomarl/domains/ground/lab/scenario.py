@@ -9,7 +9,8 @@ import numpy as np
 from robomarl.core.config import Count, NonNegative, Positive, Range, UserError, to_dict
 from robomarl.core.features import NeighbourRule
 from robomarl.core.filter.model.bodies import Obstacle
-from robomarl.core.hardware.vehicle import DifferentialDrive, OmniRobot, Vector3
+from robomarl.core.hardware.sections import Vector3
+from robomarl.core.hardware.vehicle import DifferentialDrive, OmniRobot
 from robomarl.core.types import Array
 from robomarl.domains.ground.core.sensed import capabilities
 from robomarl.lab.sim.model import TeamScenario

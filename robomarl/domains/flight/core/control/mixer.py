@@ -1,6 +1,7 @@
 """Allocation of a collective thrust and a body torque to four rotors, and the wrench that rotor thrusts make."""
 
-from robomarl.core.hardware.vehicle import RotorConfig, Vehicle
+from robomarl.core.hardware.sections import RotorConfig
+from robomarl.core.hardware.vehicle import Vehicle
 from robomarl.core.types import Array
 from robomarl.core.vectors import Vec3, Vec4
 from robomarl.domains.flight.core.scalars import library

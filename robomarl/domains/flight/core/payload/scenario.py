@@ -11,7 +11,8 @@ import numpy as np
 from robomarl.core.config import Fraction, NonNegative, Positive
 from robomarl.core.geometry import namespace
 from robomarl.core.hardware.plausible import check_density, check_inertia
-from robomarl.core.hardware.vehicle import Vector3, Vehicle
+from robomarl.core.hardware.sections import Vector3
+from robomarl.core.hardware.vehicle import Vehicle
 from robomarl.core.types import GRAVITY_M_S2, Array
 
 LIFT_MARGIN = 1.2

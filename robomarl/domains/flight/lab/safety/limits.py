@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import numpy as np
 
 from robomarl.core.config import UserError, build
 from robomarl.core.filter.params import Arena, SafetyParams, from_vehicle
-from robomarl.core.goals.room import goal_fault, team_faults
+from robomarl.core.goals.rest import rest_distances
+from robomarl.core.goals.room import goal_fault, spacing_faults
 from robomarl.core.hardware.fleet import Fleet
 from robomarl.core.hardware.scenario_files import read_scenario
 from robomarl.core.hardware.vehicle import Vehicle, load_vehicle
@@ -44,7 +46,8 @@ def check_scenario(scenario: FlightScenario, file: str) -> None:
             residual; a robot or load starts or is sent outside of the arena; robots cannot rest at
             their goals; or they can get out of each other's range.
     """
-    vehicle, room = load_vehicle(scenario.vehicle), (scenario.arena.low_m, scenario.arena.high_m)
+    vehicle = load_vehicle(scenario.vehicle, scenario.estimator or "")
+    room = (scenario.arena.low_m, scenario.arena.high_m)
     if scenario.residual and not vehicle.body.drag_per_s > 0:
         raise UserError(f"{file}: [residual] pushes as a wind does, and vehicle = {scenario.vehicle!r} has no drag.")
     check_room(scenario.used_m, room, file)
@@ -112,6 +115,19 @@ def check_goals(scenario: FlightScenario, vehicle: Vehicle, file: str) -> None:
         error = UserError(f"{file}: [goal] {faults[0]}{more}; move the goals, or change [arena].")
         error.figures = {"scenario": scenario.name, "passed": False, "problems": faults}
         raise error
+
+
+def team_faults(params: SafetyParams, age_s: float, goals_m: Sequence[np.ndarray]) -> list[str]:
+    """Everything that is wrong with the goals of a team, the robots called by their indices.
+
+    Args:
+        params: of each robot's filter.
+        age_s: of teammates' messages when they are read.
+        goals_m: [3] each, in the order of the team.
+    """
+    named = {f"robot {i}": np.asarray(goal, float) for i, goal in enumerate(goals_m)}
+    alone = [f"the goal of {name}, {fault}" for name, goal in named.items() if (fault := goal_fault(params, goal))]
+    return [*alone, *(spacing_faults(rest_distances(params, age_s), named) if len(named) > 1 else ())]
 
 
 def goal_faults(scenario: FlightScenario, params: SafetyParams) -> list[str]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from robomarl.core.config import NonNegative, Positive, build
 from robomarl.core.geometry import quat_from_yaw, quat_multiply
-from robomarl.core.hardware.vehicle import Vector3
+from robomarl.core.hardware.sections import Vector3
 from robomarl.core.paths import missions_dir
 from robomarl.core.tables import read_yaml
 from robomarl.core.view import Goal
