@@ -2,17 +2,20 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from robomarl.core.geometry import quat_from_yaw
+from robomarl.core.goals.rest import vehicle_rest
 from robomarl.core.hardware.fleet import load_fleet
-from robomarl.core.hardware.vehicle import load_vehicle
+from robomarl.core.hardware.vehicle import load_any_vehicle, load_vehicle
 from robomarl.ros.io.messages import Estimate
 from robomarl.ros.preflight.by_hand import row_of
 from robomarl.ros.preflight.checks import CHECKS, rows_of
+from robomarl.ros.preflight.price import price_of, price_row
 from robomarl.ros.preflight.seen import Needs, OdometrySample, RobotSeen, TeamSeen, needs_of
 from robomarl.ros.preflight.team_checks import all_rows
 from robomarl.ros.robot.health import OK, WARN, DiagnosticEntry
@@ -102,6 +105,7 @@ FAULTS: list[tuple[str, Callable[[RobotSeen], None], str]] = [
         with_odometry(lambda own: Estimate(np.zeros(3), UP, np.zeros(3), np.zeros(3))),
         "not change in any bit",
     ),
+    ("estimator", telling("", estimator="firmware"), "errors of the estimator firmware, the fleet file says assumed"),
     ("gravity", setting(force_m_s2=[np.array([0, 0, -9.8])]), "its sign is that of FRD"),
     ("gravity", setting(force_m_s2=[np.array([0, 0, 1.0])]), "units of g"),
     ("gravity", setting(force_m_s2=[np.array([9.8, 0, 0.0])]), "not (0, 0, 9.8)"),
@@ -124,7 +128,7 @@ def test_nothing_is_wrong_with_a_sound_robot():
     rows = rows_of(sound(), NEEDS["robot_0"])
     assert [r.check for r in rows] == list(CHECKS)
     assert not [r for r in rows if r.ok is False]
-    assert [r.check for r in rows if r.ok is None] == ["hover"]
+    assert [r.check for r in rows if r.ok is None] == ["estimator", "hover"]
 
 
 @pytest.mark.parametrize(("check", "fault", "why"), FAULTS)
@@ -133,6 +137,26 @@ def test_every_fault_is_named(check: str, fault: Callable[[RobotSeen], None], wh
     fault(seen)
     found = row(seen, check)
     assert found.ok is False and why in found.why, found
+
+
+def test_a_measured_estimator_that_the_node_assumes_too_passes():
+    firmware = needs_of(replace(FLEET, estimator="firmware"))["robot_0"]
+    assert row(sound(), "estimator", firmware).ok is None
+    found = row(sound(estimator="firmware"), "estimator", firmware)
+    assert found.ok and found.why == "firmware, errors of up to 0.2 m and 0.52 m/s"
+
+
+def test_the_price_of_an_estimator_is_told_in_the_distances_of_the_filter():
+    firmware = replace(FLEET, estimator="firmware")
+    rest = vehicle_rest(firmware.vehicle_config)
+    assert price_row(firmware).why.startswith(
+        "estimator firmware (errors of up to 0.2 m and 0.52 m/s): goals of two robots must be "
+        f"{rest.beside_m:.2f} m beside and {rest.above_m:.2f} m above each other; one robot rests 0.60 m from a wall"
+    )
+    assert "goals of two robots must be 0.49 m beside and 0.82 m above each other; one robot rests 0.10 m" in (
+        price_row(FLEET).why
+    )
+    assert "0.40 m beside each other; one robot" in price_of(load_any_vehicle("ssl_omni"))
 
 
 def test_every_check_has_a_fault():

@@ -11,6 +11,7 @@ from itertools import pairwise
 import numpy as np
 
 from robomarl.core.geometry import rotation_matrix
+from robomarl.core.hardware.sections import ASSUMED
 from robomarl.core.hardware.vehicle import Quadrotor
 from robomarl.core.types import GRAVITY_M_S2
 from robomarl.ros.preflight.seen import Box, CheckRow, Needs, RobotSeen
@@ -121,6 +122,20 @@ def at_rest(seen: RobotSeen, needs: Needs) -> Found:
     return True, f"still within {1000 * spread:.1f} mm"
 
 
+def estimator(seen: RobotSeen, needs: Needs) -> Found:
+    """Check that its filter assumes the bounds of the fleet's estimator, and that they were measured."""
+    name, bounds = next(iter(needs.vehicle.bounds.items()))
+    said = next((entry.values["estimator"] for entry in seen.entries.values() if "estimator" in entry.values), "")
+    if said and said != name:
+        mend = "set it up again, or start it with this fleet file"
+        return False, f"its filter assumes the errors of the estimator {said}, the fleet file says {name}: {mend}"
+    if name == ASSUMED:
+        return None, "the errors of its estimator are assumed, not measured: name its estimator in the fleet file"
+    if not said:
+        return None, "its policy node has not said which estimator it assumes"
+    return True, f"{name}, errors of up to {bounds[0]:g} m and {bounds[1]:g} m/s"
+
+
 def gravity(seen: RobotSeen, needs: Needs) -> Found:
     """An accelerometer at rest feels +9.81 m/s^2 along z up."""
     if not seen.force_m_s2:
@@ -204,6 +219,7 @@ CHECKS: dict[str, Check] = {
     "frame": frame,
     "clock": clock,
     "at rest": at_rest,
+    "estimator": estimator,
     "gravity": gravity,
     "space": space,
     "hover": hover,

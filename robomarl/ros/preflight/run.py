@@ -8,6 +8,7 @@ from robomarl.core.config import UserError
 from robomarl.core.hardware.fleet import Fleet
 from robomarl.ros.preflight import by_hand
 from robomarl.ros.preflight.listen import Listener, listening
+from robomarl.ros.preflight.price import price_row
 from robomarl.ros.preflight.seen import Box, CheckRow, needs_of
 from robomarl.ros.preflight.team_checks import all_rows, radios
 
@@ -48,7 +49,7 @@ def preflight(fleet: Fleet, options: CheckOptions, ask: Ask | None = None) -> li
     with listening(team, base, options.domain_id) as listener:
         listener.run(options.seconds)
         listener.ask_arenas()
-        rows = [*all_rows(listener.seen, needs_of(fleet, options.room_m)), radios(fleet)]
+        rows = [*all_rows(listener.seen, needs_of(fleet, options.room_m)), radios(fleet), price_row(fleet)]
         if ask is not None:
             flies = next(iter(needs_of(fleet).values())).flies
             rows += [row for name in team for row in moved_by_hand(listener, name, ask, flies)]

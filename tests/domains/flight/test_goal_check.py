@@ -9,9 +9,10 @@ import pytest
 from robomarl.core.config import UserError
 from robomarl.core.filter.params import Arena, from_vehicle
 from robomarl.core.goals.rest import rest_distances
+from robomarl.core.hardware.fleet import load_fleet
 from robomarl.core.hardware.vehicle import load_vehicle
 from robomarl.domains.flight.lab.check import spread_out
-from robomarl.domains.flight.lab.safety.limits import team_faults
+from robomarl.domains.flight.lab.safety.limits import check_fleet_goals, team_faults
 from robomarl.front import cli
 from robomarl.lab.sim.filter_params import safety_params
 from robomarl.lab.sim.scenario import load_scenario
@@ -105,6 +106,21 @@ def test_commands_refuse_with_status_1_before_anything_is_started(tmp_path: Path
         assert (found["passed"], len(found["problems"])) == (False, 1), words
         said = capsys.readouterr().err
         assert "0.34 m apart" in said and f"{needed()[0]:.3f} m beside" in said, words
+
+
+def test_goals_of_a_fleet_are_judged_by_the_bounds_of_its_estimator(tmp_path: Path):
+    scenario = sent_to(tmp_path, *row(0.8, 2))
+    robots = "".join(f"  - {{name: r{i}, index: {i}, folder: {tmp_path}/r{i}}}\n" for i in range(2))
+    fleet = tmp_path / "pair.yaml"
+    head = f"version: 1\nname: pair\nvehicle: crazyflie_21\nscenario: {scenario}\nrobots:\n{robots}"
+    for estimator in ("assumed", "mocap"):
+        fleet.write_text(f"{head}estimator: {estimator}\n")
+        check_fleet_goals(load_fleet(str(fleet)))
+    fleet.write_text(f"{head}estimator: firmware\n")
+    with pytest.raises(
+        UserError, match="for fleet pair with the estimator firmware: .goal. .* are 0.8 m apart .* 2.841 m"
+    ):
+        check_fleet_goals(load_fleet(str(fleet)))
 
 
 def test_engines_are_compared_in_a_scenario_with_places(tmp_path: Path):

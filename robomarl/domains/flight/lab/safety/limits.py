@@ -73,6 +73,9 @@ def check_fleet_goals(fleet: Fleet) -> None:
         UserError: a key or value of the scenario is wrong, or robots cannot rest at its goals.
     """
     content, file = read_scenario(fleet.scenario)
+    if fleet.estimator:
+        content = {**content, "vehicle": fleet.vehicle, "estimator": fleet.estimator}
+        file = f"{file} for fleet {fleet.name} with the estimator {fleet.estimator}"
     check_scenario(build(FlightScenario, {"name": Path(fleet.scenario).stem, **content}, file), file)
 
 
