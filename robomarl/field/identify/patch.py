@@ -34,11 +34,13 @@ class Provenance(NamedTuple):
     date: str
     scenario: str
     """Name or file of the scenario that was flown."""
+    command: str = "identify"
+    """Command that found the figures."""
 
     @property
     def line(self) -> str:
         """For a file's `sources`."""
-        return f"robomarl identify {', '.join(self.recordings)}; commit {self.commit[:12]}, {self.date}"
+        return f"robomarl {self.command} {', '.join(self.recordings)}; commit {self.commit[:12]}, {self.date}"
 
 
 def ranges_of(scenario: Any, found: Sequence[RobotFit]) -> dict[str, tuple[float, float]]:

@@ -89,9 +89,11 @@ def true_velocity(true_m: np.ndarray, period_s: float) -> np.ndarray:
     return np.asarray(savgol_filter(true_m, window, DEGREE, deriv=1, delta=period_s, axis=0))
 
 
-def best_shift(true_m: np.ndarray, estimated_m: np.ndarray, period_s: float) -> float:
+def best_shift(
+    true_m: np.ndarray, estimated_m: np.ndarray, period_s: float, largest_s: float = LARGEST_SHIFT_S
+) -> float:
     """Return how late [s] the estimate [K, 3] is: the shift with the least mean square error, to whole samples."""
-    most = round(LARGEST_SHIFT_S / period_s)
+    most = round(largest_s / period_s)
 
     def error(k: int) -> float:
         truth, estimate = (true_m[: len(true_m) - k], estimated_m[k:]) if k >= 0 else (true_m[-k:], estimated_m[:k])

@@ -1,5 +1,7 @@
 """`LogLayout`: which column of a flight log is which quantity, and in which unit, from a small TOML file."""
 
+import math
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -12,7 +14,8 @@ Three = tuple[str, str, str]
 Four = tuple[str, str, str, str]
 LENGTHS = {"m": 1.0, "mm": 1e-3}
 ACCELERATIONS = {"m/s^2": 1.0, "g": 9.81}
-RATES = {"rad/s": 1.0, "deg/s": 3.141592653589793 / 180}
+RATES = {"rad/s": 1.0, "deg/s": math.pi / 180}
+ANGLES = {"rad": 1.0, "deg": math.pi / 180}
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,22 @@ class EstimateColumns:
     """Columns of x, y, z, world."""
     velocity: Three
     """Columns of x, y, z, world, in m/s."""
+    quaternion: tuple[str, ...] = ()
+    """Columns of w, x, y, z, body to world; none: not logged."""
+
+
+@dataclass(frozen=True)
+class SetpointColumns:
+    """Orders that the vehicle's own controllers follow."""
+
+    tilt: tuple[str, ...] = ()
+    """Columns of roll and pitch that the attitude controller is told; none: not logged."""
+    tilt_unit: Literal["rad", "deg"] = "rad"
+    """Unit of the tilt."""
+    tilt_sign: tuple[float, float] = (1.0, 1.0)
+    """-1 where a column counts against the turn about x (roll) or y (pitch) of a body frame with x forward, y left."""
+    position: tuple[str, ...] = ()
+    """Columns of x, y, z, world, that the position controller is told; none: not logged."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +66,7 @@ class LogLayout:
     """Column of the time, in s."""
     truth: TruthColumns
     estimate: EstimateColumns
+    setpoint: SetpointColumns = SetpointColumns()
     version: Literal[1] = 1
     """Version of the file's layout."""
     source: str = ""
@@ -55,6 +75,8 @@ class LogLayout:
     """Unit of all positions."""
     motors: tuple[str, ...] = ()
     """Columns of the motors' commands; 0 is off."""
+    motors_full: float = 0.0
+    """Command of a motor that has the whole voltage of the battery; 0: unknown."""
     battery: str = ""
     """Column of the battery's voltage, in V."""
     acceleration: tuple[str, ...] = ()
@@ -65,14 +87,31 @@ class LogLayout:
     """Columns of the gyroscope's x, y, z, body; none: not logged."""
     gyro_unit: Literal["rad/s", "deg/s"] = "rad/s"
     """Unit of the gyroscope."""
+    trajectory: str = ""
+    """Regular expression that matches, in a file's name, the name of its trajectory; flights of one are kept back
+    together. Without it each flight is kept back alone."""
     ignored: tuple[str, ...] = field(default_factory=tuple)
     """Columns that are known and not used, for readers of the file."""
 
     def __post_init__(self) -> None:
         """Check the keys against each other."""
-        for key, columns in (("acceleration", self.acceleration), ("gyro", self.gyro)):
+        for key, columns in (
+            ("acceleration", self.acceleration),
+            ("gyro", self.gyro),
+            ("setpoint.position", self.setpoint.position),
+        ):
             if columns and len(columns) != 3:
                 raise ValueError(f"{key} must name the columns of x, y and z, not {len(columns)}.")
+        if len(self.setpoint.tilt) not in (0, 2):
+            raise ValueError(f"setpoint.tilt must name the columns of roll and pitch, not {len(self.setpoint.tilt)}.")
+        if len(self.estimate.quaternion) not in (0, 4):
+            raise ValueError(
+                f"estimate.quaternion must name the columns of w, x, y and z, not {len(self.estimate.quaternion)}."
+            )
+        try:
+            re.compile(self.trajectory)
+        except re.error as error:
+            raise ValueError(f"trajectory must be a regular expression ({error}).") from None
         if twice := sorted({name for name in self.columns if self.columns.count(name) > 1}):
             raise ValueError(f"column {twice[0]!r} stands for two quantities; give each its own.")
 
@@ -81,7 +120,8 @@ class LogLayout:
         """All columns that are read."""
         one = (self.time, *self.truth.position, *self.truth.quaternion)
         more = (*self.estimate.position, *self.estimate.velocity, *self.motors, *self.acceleration, *self.gyro)
-        return (*one, *more, *((self.battery,) if self.battery else ()))
+        orders = (*self.setpoint.tilt, *self.setpoint.position, *self.estimate.quaternion)
+        return (*one, *more, *orders, *((self.battery,) if self.battery else ()))
 
 
 def load_log_layout(name: str) -> LogLayout:

@@ -13,7 +13,7 @@ import numpy as np
 
 from robomarl.core.config import UserError, suggest
 from robomarl.core.geometry import quat_conjugate, quat_multiply, rotate
-from robomarl.field.logs.layout import ACCELERATIONS, LENGTHS, RATES, LogLayout
+from robomarl.field.logs.layout import ACCELERATIONS, ANGLES, LENGTHS, RATES, LogLayout
 
 OPENERS = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 GAP_S = 0.1
@@ -46,6 +46,16 @@ class LoggedFlight:
     """[K, M] commands; M may be 0."""
     battery_v: np.ndarray
     """[K]; NaN where it was not logged."""
+    force_m_s2: np.ndarray
+    """[K, 3] accelerometer, body; [K, 0] where it was not logged, as all that follows."""
+    gyro_rad_s: np.ndarray
+    """[K, 3] body."""
+    believed_quat: np.ndarray
+    """[K, 4] attitude by the vehicle's own estimate."""
+    tilt_order_rad: np.ndarray
+    """[K, 2] roll and pitch that the attitude controller is told, about x and y of the body."""
+    order_m: np.ndarray
+    """[K, 3] position that the position controller is told."""
 
 
 def read_log(file: Path, layout: LogLayout) -> LoggedFlight:
@@ -73,12 +83,22 @@ def read_log(file: Path, layout: LogLayout) -> LoggedFlight:
         columns(layout.estimate.velocity),
         columns(layout.motors),
         at[layout.battery] if layout.battery else np.full(len(table), math.nan),
+        ACCELERATIONS[layout.acceleration_unit] * columns(layout.acceleration),
+        RATES[layout.gyro_unit] * columns(layout.gyro),
+        columns(layout.estimate.quaternion),
+        _tilt_order(columns(layout.setpoint.tilt), layout),
+        length * columns(layout.setpoint.position),
     )
     _check_time(file, layout.time, log.time_s)
     _check_poses(log, layout)
-    force = ACCELERATIONS[layout.acceleration_unit] * columns(layout.acceleration)
-    _check_imu(log, layout, force, RATES[layout.gyro_unit] * columns(layout.gyro))
+    _check_imu(log, layout, log.force_m_s2, log.gyro_rad_s)
     return log
+
+
+def _tilt_order(logged: np.ndarray, layout: LogLayout) -> np.ndarray:
+    """[K, 2] rad, of columns in the layout's unit and sign."""
+    wanted = layout.setpoint
+    return ANGLES[wanted.tilt_unit] * logged * wanted.tilt_sign if wanted.tilt else logged
 
 
 def _table(file: Path, layout: LogLayout) -> np.ndarray:

@@ -1,13 +1,22 @@
-"""Read flight logs of others, and compare the vehicle's estimates with the bounds that its file declares."""
+"""Read flight logs of others, and compare the vehicle's estimates with the bounds that its file declares.
+
+With --identify also fit thrust, drag, attitude loop and battery, judged on trajectories that were kept back.
+"""
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import tyro
 
+from robomarl.core.config import UsageError, UserError
 from robomarl.core.types import Figures
-from robomarl.front.cli.ends import OutFile, check_file
+from robomarl.front.cli.ends import OutFile, OutFolder, check_file
+
+if TYPE_CHECKING:
+    from robomarl.core.hardware.vehicle import AnyVehicle
+    from robomarl.field.logs.compare import ComparedLogs
+    from robomarl.field.real.identified import Identified
 
 
 @dataclass(frozen=True)
@@ -22,6 +31,10 @@ class Args:
     """Name or file of the vehicle with the declared bounds; by default the layout's vehicle."""
     out: OutFile | None = None
     """The page; by default flights.html in runs/flights."""
+    identify: bool = False
+    """Fit thrust, drag, attitude loop, battery and a model that predicts, and correct the estimate's velocity."""
+    patch: OutFolder | None = None
+    """Folder for the vehicle's file with the figures that were found; needs --identify."""
 
 
 def run(args: Args) -> Figures:
@@ -30,14 +43,16 @@ def run(args: Args) -> Figures:
     """
     from tqdm import tqdm
 
-    from robomarl.core.config import UserError
     from robomarl.core.hardware.vehicle import load_any_vehicle
     from robomarl.field.logs.compare import compare_logs, figures_of, files_of, read_logs
     from robomarl.field.logs.layout import load_log_layout
+    from robomarl.field.real.identified import identified_figures, identify_logs
     from robomarl.front.report.flights_page import write_flights_page
 
     page = args.out or Path("runs/flights/flights.html")
     check_file("--out", page)
+    if args.patch and not args.identify:
+        raise UsageError("--patch writes what --identify finds; add --identify, or leave --patch out.")
     if not args.logs:
         raise UserError("LOG: name at least one flight log or a folder with some.")
     layout = load_log_layout(args.layout)
@@ -46,9 +61,60 @@ def run(args: Args) -> Figures:
     found = compare_logs(read_logs(tqdm(files, unit=" logs", leave=False, disable=None), layout), layout, vehicle)
     figures = figures_of(found, layout)
     print(told(figures))
-    write_flights_page(found, figures, page)
+    identified = identify_logs(found, layout, vehicle) if args.identify else None
+    if identified:
+        figures["identified"] = identified_figures(identified)
+        print(told_identified(figures["identified"]))
+        if args.patch:
+            print(f"vehicle: {_patched(args.patch, args.vehicle or layout.vehicle, vehicle, found, identified)}")
+    write_flights_page(found, figures, page, identified)
     print(f"page: {page}")
     return {**figures, "report": str(page)}
+
+
+def _patched(folder: Path, name: str, vehicle: "AnyVehicle", found: "ComparedLogs", identified: "Identified") -> Path:
+    """Write the vehicle's file with its new figures."""
+    import datetime
+    import hashlib
+
+    from robomarl.field.identify.patch import Provenance
+    from robomarl.field.real.identified import write_vehicle
+    from robomarl.lab.train.run.source import commit_of_checkout
+
+    sha256 = hashlib.sha256("".join(log.sha256 for log, _ in found.flown).encode()).hexdigest()
+    logs = (f"{len(found.flown)} flights with the sha256 {sha256[:16]}",)
+    today = datetime.date.today().isoformat()
+    of = Provenance(logs, "", commit_of_checkout(), today, "", "import-flights --identify")
+    return write_vehicle(folder, name, identified, vehicle, of)
+
+
+def told_identified(figures: Figures) -> str:
+    """Return the lines that the terminal shows of `--identify`."""
+    lines = ["fitted, with 95 % intervals; errors are of trajectories that were kept back:"]
+    for law in figures["laws"]:
+        values = ", ".join(f"{v['name']} {v['value']:.3g} [{v['low']:.3g}, {v['high']:.3g}]" for v in law["values"])
+        lines.append(f"  {law['law']:<8}{law['rms']:.3g} {law['error_unit']} rms; {values}")
+    battery = figures["battery"]
+    lines += [
+        f"  {force['battery_v']:.1f} V under full load: {force['force_m_s2']:.1f} m/s^2, "
+        f"{force['box_share']:.0%} of the file's box"
+        for force in battery["forces"]
+    ]
+    lines.append(
+        f"  battery: READY from {battery['ready_v']:.2f} V at rest; in hover return at {battery['return_v']:.2f} V, "
+        f"land at {battery['land_v']:.2f} V"
+    )
+    lines += [
+        f"  {row['after_s']:g} s ahead, {row['model']}: {100 * row['position_rms_m']:.1f} cm, "
+        f"{row['velocity_rms_m_s']:.3f} m/s rms"
+        for row in figures["predicted"]
+    ]
+    lines += [
+        f"  velocity of {row['estimator']}: p99 {row['quantiles']['p99']:.3f} m/s, "
+        f"p99.9 {row['quantiles']['p99.9']:.3f} m/s"
+        for row in figures["corrected"]
+    ]
+    return "\n".join(lines + [f"  these logs can't tell {sentence}" for sentence in figures["not_told"]])
 
 
 def told(figures: Figures) -> str:

@@ -1,26 +1,19 @@
 """The page of `robomarl import-flights`: errors of estimates on real flights beside the declared bounds."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from robomarl.core.types import Figures
 from robomarl.field.logs.compare import ComparedLogs
-from robomarl.field.logs.errors import EstimatorErrors
+from robomarl.field.real.identified import Identified
+from robomarl.front.report.identified_page import identified_sections, shares_plot
 from robomarl.front.report.page import Section, Tile, grid, page, table, write_page
-from robomarl.front.report.plots.style import BAD, new_chart, robot_colour
 from robomarl.front.report.sections import draw
 from robomarl.front.report.units import duration, percent
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
-LEAST = 1e-3
-"""Least error [m, m/s] and least share of samples that the plots show."""
-
-
-def write_flights_page(found: ComparedLogs, figures: Figures, file: Path) -> None:
+def write_flights_page(found: ComparedLogs, figures: Figures, file: Path, identified: Identified | None = None) -> None:
     """Write the page as one HTML file.
 
     Raises:
@@ -41,7 +34,8 @@ def write_flights_page(found: ComparedLogs, figures: Figures, file: Path) -> Non
             for row in figures["errors"]
         ),
     ]  # fmt: skip
-    sections = [_errors(found, figures), _logs(found, figures)]
+    fitted = identified_sections(identified, figures["identified"]) if identified else []
+    sections = [_errors(found, figures), *fitted, _logs(found, figures)]
     write_page(page("robomarl import-flights", figures["source"], verdict, tiles, sections), file)
 
 
@@ -61,28 +55,17 @@ def _errors(found: ComparedLogs, figures: Figures) -> Section:
         for row in figures["errors"]
     ]
     bounds = {row["quantity"]: row["declared"] for row in figures["errors"]}
+    places = {each.name: each.position_m for each in found.errors}
+    speeds = {each.name: each.velocity_m_s for each in found.errors}
     plots = [
-        draw(_shares(found.errors, "position", bounds["position"], "m"), "Position", "Dashed: the declared bound."),
-        draw(_shares(found.errors, "velocity", bounds["velocity"], "m/s"), "Velocity", "Dashed: the declared bound."),
+        draw(shares_plot(places, bounds["position"], "m"), "Position", "Dashed: the declared bound."),
+        draw(shares_plot(speeds, bounds["velocity"], "m/s"), "Velocity", "Dashed: the declared bound."),
     ]
     lead = (
         "Norms of the differences from motion capture. Intervals take whole flights as independent, because samples of "
         "one flight are not."
     )
     return Section("Errors", grid(plots) + table(head, rows), lead)
-
-
-def _shares(errors: tuple[EstimatorErrors, ...], quantity: str, bound: float, unit: str) -> "Figure":
-    figure, axes = new_chart(420, 260, "share of samples above", f"error [{unit}]")
-    for index, each in enumerate(errors):
-        samples = np.sort(np.concatenate(each.position_m if quantity == "position" else each.velocity_m_s))
-        share = 1 - np.arange(len(samples)) / len(samples)
-        kept = np.unique(np.linspace(0, len(samples) - 1, 400).astype(int))
-        axes.plot(np.maximum(samples[kept], LEAST), share[kept], color=robot_colour(index), label=each.name)
-    axes.axvline(bound, color=BAD, linestyle="--")
-    axes.set(xscale="log", yscale="log", ylim=(LEAST, 1.2), xlim=(LEAST, None))
-    axes.legend(frameon=False, fontsize=10)
-    return figure
 
 
 def _logs(found: ComparedLogs, figures: Figures) -> Section:

@@ -49,6 +49,8 @@ def columns(offset_m: float = 0.0, late_s: float = 0.0) -> dict[str, np.ndarray]
     made |= dict(zip(LAYOUT.estimate.velocity, speed.T, strict=True))
     made |= {name: np.where(flies, 40000.0, 0.0) for name in LAYOUT.motors}
     made |= dict(zip(LAYOUT.acceleration, np.tile([0, 0, 1.0], (len(time_s), 1)).T, strict=True))
+    made |= dict(zip(LAYOUT.estimate.quaternion, np.tile([1.0, 0, 0, 0], (len(time_s), 1)).T, strict=True))
+    made |= dict.fromkeys((*LAYOUT.setpoint.tilt, *LAYOUT.setpoint.position), 0 * time_s)
     made |= dict.fromkeys(LAYOUT.gyro, 0 * time_s) | {LAYOUT.battery: np.linspace(4.0, 3.5, len(time_s))}
     return {LAYOUT.time: 1.7e9 + time_s} | made | {"extra": 0 * time_s}
 

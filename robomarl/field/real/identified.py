@@ -1,0 +1,121 @@
+"""`identify_logs`: all figures of a vehicle that logged flights give, as one frozen result."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from robomarl.core.config import UserError
+from robomarl.core.hardware.vehicle import AnyVehicle, Quadrotor
+from robomarl.core.types import Figures
+from robomarl.field.identify.patch import Provenance, vehicle_text
+from robomarl.field.identify.safety_figures import SafetyFigure
+from robomarl.field.logs.compare import ComparedLogs
+from robomarl.field.logs.errors import best_shift
+from robomarl.field.logs.layout import LogLayout
+from robomarl.field.real.battery import BatteryFigures, battery_of
+from robomarl.field.real.corrector import Corrected, correct
+from robomarl.field.real.law import JudgedLaw, judge
+from robomarl.field.real.laws import PITCH, ROLL, drag_law, loop_law, thrust_law
+from robomarl.field.real.predict import CommandModel, PredictionError, predict
+from robomarl.field.real.samples import PERIOD_S, FlightSamples, samples_of
+
+LEAST_FLIGHTS = 3
+"""With fewer, neither an interval nor an error on kept-back flights is worth its name."""
+NOT_TOLD = (
+    "mass apart from thrust: only force over mass is felt",
+    "inertia: the loop hides it",
+    "delay of the link: orders were logged on board",
+    "downwash: one vehicle flew",
+    "control.tilt_per_s and control.rate_per_s: the inner loop was not logged",
+    "drag along z: thrust hides it",
+)
+"""What such logs can't tell."""
+
+
+@dataclass(frozen=True)
+class Identified:
+    """Figures of a vehicle."""
+
+    flights: tuple[FlightSamples, ...]
+    accelerometer_late_s: float
+    laws: tuple[JudgedLaw, ...]
+    """Thrust, drag, roll, pitch; the last two only where orders were logged."""
+    without_orders: tuple[str, ...]
+    """Names of flights whose orders are zero."""
+    answer_s: float | None
+    """How late the position follows the position that was ordered, the median over flights."""
+    battery: BatteryFigures
+    predicted: tuple[PredictionError, ...]
+    corrected: Corrected
+
+
+def identify_logs(found: ComparedLogs, layout: LogLayout, vehicle: AnyVehicle) -> Identified:
+    """Fit and judge all that logs can tell.
+
+    Raises:
+        UserError: the vehicle is no quadrotor, there are too few flights, or the layout lacks a quantity.
+    """
+    if not isinstance(vehicle, Quadrotor):
+        raise UserError(f"{vehicle.name}: --identify fits quadrotors, and this is none; leave it out.")
+    if len(found.flown) < LEAST_FLIGHTS:
+        raise UserError(f"--identify needs {LEAST_FLIGHTS} flights to keep some back, not {len(found.flown)}.")
+    flights, late_s = samples_of(found.flown, layout)
+    thrust, drag = judge(thrust_law(), flights), judge(drag_law(), flights)
+    ordered = [flight for flight in flights if flight.ordered]
+    laws, predicted = [thrust, drag], ()
+    if len(ordered) >= LEAST_FLIGHTS:
+        roll, pitch = judge(loop_law(ROLL), ordered), judge(loop_law(PITCH), ordered)
+        drags = (drag["drag_x_per_s"], drag["drag_y_per_s"], vehicle.body.drag_per_s)
+        laws, predicted = [thrust, drag, roll, pitch], predict(ordered, CommandModel(thrust, (roll, pitch), drags))
+    return Identified(
+        flights, late_s, tuple(laws), tuple(flight.name for flight in flights if not flight.ordered),
+        _answer_s(flights), battery_of(flights, thrust, vehicle), predicted,
+        correct(flights, layout.estimate.name, vehicle.safety.velocity_error_m_s),
+    )  # fmt: skip
+
+
+def _answer_s(flights: Sequence[FlightSamples]) -> float | None:
+    """How late positions follow the ordered ones."""
+    parts = [(flight.order_m[flight.inner], flight.true_m[flight.inner]) for flight in flights if flight.order_m.size]
+    late = [best_shift(order, true, PERIOD_S, 1.0) for order, true in parts if np.ptp(order, axis=0).max() > 0.2]
+    return float(np.median(late)) if late else None
+
+
+def identified_figures(found: Identified) -> Figures:
+    """Return the figures for `--json`."""
+    shifts = {flight.name: flight.shift_s[flight.inner] for flight in found.flights}
+    return {
+        "clocks": {
+            "accelerometer_late_s": found.accelerometer_late_s,
+            "shift_s": {name: [float(s.min()), float(np.median(s)), float(s.max())] for name, s in shifts.items()},
+        },
+        "laws": [asdict(law) for law in found.laws],
+        "without_orders": list(found.without_orders),
+        "answer_s": found.answer_s,
+        "battery": asdict(found.battery),
+        "predicted": [asdict(row) for row in found.predicted],
+        "corrected": [asdict(row) for row in found.corrected.rows],
+        "not_told": list(NOT_TOLD),
+    }
+
+
+def write_vehicle(folder: Path, name: str, found: Identified, vehicle: AnyVehicle, of: Provenance) -> Path:
+    """Write the vehicle's file with the drag and the vertical bias that were found; returns the file.
+
+    Args:
+        folder: folder for the file.
+        name: name of the vehicle, or its file.
+        found: the figures.
+        vehicle: the vehicle as its file has it.
+        of: where the figures come from.
+    """
+    drag, safety = found.laws[1].values, vehicle.safety
+    bias, file = found.battery.vertical_bias_m_s2["p90"], safety.lift_bias_m_s2 or safety.accel_bias_m_s2
+    mean = (sum(v.value for v in drag) / len(drag), min(v.low for v in drag), max(v.high for v in drag))
+    figures = [SafetyFigure("lift_bias_m_s2", bias, file, max(file, round(bias, 2)))]
+    folder.mkdir(parents=True, exist_ok=True)
+    written = folder / f"{Path(name).stem}.yaml"
+    written.write_text(vehicle_text(name, figures, mean, of), encoding="utf-8")
+    return written
