@@ -3,7 +3,8 @@ are on the acceleration.
 
 A kick moves the ball, not the robot: it passes through, unless the filter has to fall back to
 braking. The constraints' inputs about opponents out of sight and about boards are in
-`opponent_memory`.
+`opponent_memory`. Players that would stand on both sides of the ball for ever yield by `stand_off`,
+before the filter.
 """
 
 from typing import NamedTuple
@@ -19,6 +20,7 @@ from robomarl.core.geometry import namespace
 from robomarl.core.types import Array, FilterResult
 from robomarl.core.view import LocalView, Plan
 from robomarl.domains.soccer.core.opponent_memory import before_boards, recall
+from robomarl.domains.soccer.core.stand_off import StandOff, no_stand_off, yielding
 
 KICK = "kick"
 
@@ -33,6 +35,8 @@ class PlayerCarry(NamedTuple):
     ok: Array
     seen: Strangers | tuple[()] = ()
     """The last sighting of every opponent, [..., S]; empty before the first decision."""
+    stand: StandOff | tuple[()] = ()
+    """Memory of stand-offs at the ball; likewise."""
 
 
 class PlayerFilter(SafetyFilter):
@@ -53,8 +57,10 @@ class PlayerFilter(SafetyFilter):
         """Filter one decision; as `SafetyFilter`, the view in the frame of the acceleration, the team's field."""
         nominal = np.asarray(nominal)
         view, seen = recall(self.params, carry.seen, view)
-        after, result = super().__call__(FilterCarry(*carry[:-1]), view, of_vehicle(nominal), gain_per_s)
-        return PlayerCarry(*after, seen), of_player(result, nominal)
+        before = carry.stand or no_stand_off(np.zeros(nominal.shape[:-1]))
+        stand, asked = yielding(before, view, nominal, self.params.period_s)
+        after, result = super().__call__(FilterCarry(*carry[:-2]), view, of_vehicle(asked), gain_per_s)
+        return PlayerCarry(*after, seen, stand), of_player(result, nominal, asked)
 
     def blind(  # type: ignore[override]
         self, carry: PlayerCarry, view: LocalView, since_s: Array
@@ -62,8 +68,8 @@ class PlayerFilter(SafetyFilter):
         """Decide in a tick without an estimate, as `SafetyFilter.blind`; the sightings of opponents stay as they
         were.
         """
-        after, command = super().blind(FilterCarry(*carry[:-1]), view, since_s)
-        return PlayerCarry(*after, carry.seen), command
+        after, command = super().blind(FilterCarry(*carry[:-2]), view, since_s)
+        return PlayerCarry(*after, carry.seen, carry.stand), command
 
 
 def of_vehicle(nominal: Array) -> Array:
@@ -72,9 +78,15 @@ def of_vehicle(nominal: Array) -> Array:
     return namespace(nominal).stack([ax, ay, ax * 0, turn], -1)
 
 
-def of_player(result: FilterResult, nominal: Array) -> FilterResult:
-    """The filter's result with the player's command: the kick where the filter did not fall back."""
-    xp, sent, kick = namespace(nominal), result.command, nominal[..., 3]
+def of_player(result: FilterResult, nominal: Array, asked: Array) -> FilterResult:
+    """The filter's result with the player's command: the kick where the filter did not fall back.
+
+    Args:
+        result: of the vehicle's filter.
+        nominal: [..., 4] the policy's command.
+        asked: [..., 4] the command that the filter was given: that of a player that yields, or the policy's.
+    """
+    xp, sent, kick = namespace(nominal), result.command, asked[..., 3]
     kick = xp.where(xp.asarray(result.solved) & xp.isfinite(kick), kick, 0.0)
     command = xp.stack([sent[..., 0], sent[..., 1], sent[..., 3], kick], -1)
-    return result._replace(command=command, nominal=nominal)
+    return result._replace(command=command, nominal=nominal, active=result.active | (asked != nominal).any(-1))

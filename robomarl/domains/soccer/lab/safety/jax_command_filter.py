@@ -10,6 +10,7 @@ from robomarl.core.types import FilterResult
 from robomarl.core.view import LocalView
 from robomarl.domains.soccer.core.command_filter import PlayerCarry, of_player, of_vehicle
 from robomarl.domains.soccer.core.opponent_memory import before_boards, recall
+from robomarl.domains.soccer.core.stand_off import no_stand_off, yielding
 from robomarl.lab.jax_filter.filter import JaxFilter
 
 
@@ -26,12 +27,14 @@ class JaxPlayerFilter(JaxFilter):
         """Return the memory before the first decision: no opponent was seen."""
         none = jnp.zeros((*batch, self._opponents))
         place = jnp.zeros((*none.shape, 3))
-        return PlayerCarry(*super().init(batch), Strangers(none > 0, place, place, none))
+        seen = Strangers(none > 0, place, place, none)
+        return PlayerCarry(*super().init(batch), seen, no_stand_off(jnp.zeros(batch)))
 
     def __call__(  # type: ignore[override]
         self, carry: PlayerCarry, view: LocalView, nominal: jax.Array, gain_per_s: jax.Array | None = None
     ) -> tuple[PlayerCarry, FilterResult]:
         """Filter one decision; see `PlayerFilter.__call__`."""
         view, seen = recall(self.params, carry.seen, view)
-        after, result = super().__call__(FilterCarry(*carry[:-1]), view, of_vehicle(nominal), gain_per_s)
-        return PlayerCarry(*after, seen), of_player(result, nominal)
+        stand, asked = yielding(carry.stand, view, nominal, self.params.period_s)
+        after, result = super().__call__(FilterCarry(*carry[:-2]), view, of_vehicle(asked), gain_per_s)
+        return PlayerCarry(*after, seen, stand), of_player(result, nominal, asked)
