@@ -56,15 +56,16 @@ PYTEST := $(BIN)/python -m pytest --timeout 600 --timeout-method signal --max-wo
 # Files are begun in the order of tests/conftest.py, which puts those with long tests first.
 TWO_CORES := --numprocesses 2 --dist loadfile --no-loadscope-reorder
 FIVE_AT_ONCE := --numprocesses 5 --dist loadfile --no-loadscope-reorder
-# Real processes on a busy machine are late now and then. A test of them that fails is run a second time, and the summary
-# names each test that needed it; what only computes has no second time.
-TWICE := --reruns 1 --reruns-delay 2 -rR
+# A busy machine is late now and then: a test that fails is run again, one of real processes up to twice, and the summary
+# names each test that needed it.
+AGAIN := --reruns 1 --reruns-delay 1 -rR
+TWICE := --reruns 2 --reruns-delay 5 -rR
 
 # One phase that fails does not hide what the others would say, and what failed in any of them is listed at the end.
 test: export FAILURES := $(CURDIR)/$(VENV)/failures.txt
 test: setup lint ## set-up, check, and all tests that are neither slow nor for an accelerator
 	@status=0; : > $(FAILURES); \
-	$(XLA) $(PYTEST) $(TWO_CORES) $(COMPUTES) || status=$$?; \
+	$(XLA) $(PYTEST) $(TWO_CORES) $(AGAIN) $(COMPUTES) || status=$$?; \
 	$(BIN)/pyright > $(VENV)/types.log & types=$$!; \
 	$(PYTEST) $(FIVE_AT_ONCE) $(TWICE) $(COMPUTES:%=--ignore=%) -m '$(BY_DEFAULT) and not alone' || status=$$?; \
 	wait $$types || { cat $(VENV)/types.log; status=1; }; \

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 from _pytest.terminal import TerminalReporter
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from robomarl.ros.io.environment import PROFILES, PROFILES_ENV
 
 # Machines are shared: a slow example is no failure. The same examples on every machine.
-settings.register_profile("robomarl", deadline=None, derandomize=True)
+settings.register_profile("robomarl", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("robomarl")
 
 ROOT = Path(__file__).resolve().parents[1]
