@@ -33,12 +33,16 @@ class ComparedLogs:
 
 
 def read_logs(files: Iterable[Path], layout: LogLayout) -> list[LoggedFlight]:
-    """Read logs in CSV; raises `UserError` where one is refused, see `read_log`."""
+    """Read logs; raises `UserError` where one is refused, see `read_log`."""
     return [read_log(file, layout) for file in files]
 
 
-def files_of(places: Sequence[Path]) -> list[Path]:
-    """Return all logs that these files and folders name, sorted within a folder.
+ENDINGS = {"csv": ".csv", "ulog": ".ulg", "crazyflie": "", "mcap": ".mcap"}
+"""Endings of logs, without that of their compression."""
+
+
+def files_of(places: Sequence[Path], kind: str = "csv") -> list[Path]:
+    """Return all logs of this format that these files and folders name, sorted within a folder.
 
     Raises:
         UserError: one is not there, or a folder has none.
@@ -47,11 +51,16 @@ def files_of(places: Sequence[Path]) -> list[Path]:
     for place in places:
         if not place.exists():
             raise UserError(f"{place}: there is no such log.")
-        within = sorted(f for f in place.iterdir() if ".csv" in f.suffixes) if place.is_dir() else [place]
+        within = sorted(f for f in place.iterdir() if _is_log(f, kind)) if place.is_dir() else [place]
         if not within:
-            raise UserError(f"{place}: has no log; logs end in .csv, .csv.gz, .csv.xz or .csv.bz2.")
+            ends = f"end in {ENDINGS[kind]}" if ENDINGS[kind] else "are named log00, log01, ..."
+            raise UserError(f'{place}: has no log; those of format = "{kind}" {ends}.')
         found += within
     return found
+
+
+def _is_log(file: Path, kind: str) -> bool:
+    return ENDINGS[kind] in file.suffixes if ENDINGS[kind] else file.name.startswith("log")
 
 
 def compare_logs(logs: Sequence[LoggedFlight], layout: LogLayout, vehicle: AnyVehicle) -> ComparedLogs:

@@ -63,12 +63,19 @@ class LogLayout:
     vehicle: str
     """Name or file of the vehicle that flew."""
     time: str
-    """Column of the time, in s."""
+    """Column of the time, in s. Of logs with topics: the topic whose messages are the rows, between which the values of
+    the others are taken."""
     truth: TruthColumns
     estimate: EstimateColumns
     setpoint: SetpointColumns = SetpointColumns()
     version: Literal[1] = 1
     """Version of the file's layout."""
+    format: Literal["csv", "ulog", "crazyflie", "mcap"] = "csv"
+    """CSV, PX4's ULog, a Crazyflie's micro SD card, or ROS 2 messages in MCAP. In the last three a column is
+    `TOPIC:FIELD`."""
+    frame: Literal["flu", "frd"] = "flu"
+    """Body x forward, y left, z up, and a world with z up; or body x forward, y right, z down, and a world with z
+    down, as PX4 has them."""
     source: str = ""
     """Origin of the logs, with their licence."""
     length_unit: Literal["m", "mm"] = "m"
@@ -95,6 +102,8 @@ class LogLayout:
 
     def __post_init__(self) -> None:
         """Check the keys against each other."""
+        if self.format != "csv" and (plain := [name for name in self.columns if ":" not in name]):
+            raise ValueError(f"column {plain[0]!r} must be TOPIC:FIELD, as format is {self.format}.")
         for key, columns in (
             ("acceleration", self.acceleration),
             ("gyro", self.gyro),
@@ -118,7 +127,7 @@ class LogLayout:
     @property
     def columns(self) -> tuple[str, ...]:
         """All columns that are read."""
-        one = (self.time, *self.truth.position, *self.truth.quaternion)
+        one = (*((self.time,) if self.format == "csv" else ()), *self.truth.position, *self.truth.quaternion)
         more = (*self.estimate.position, *self.estimate.velocity, *self.motors, *self.acceleration, *self.gyro)
         orders = (*self.setpoint.tilt, *self.setpoint.position, *self.estimate.quaternion)
         return (*one, *more, *orders, *((self.battery,) if self.battery else ()))

@@ -14,6 +14,7 @@ import numpy as np
 from robomarl.core.config import UserError, suggest
 from robomarl.core.geometry import quat_conjugate, quat_multiply, rotate
 from robomarl.field.logs.layout import ACCELERATIONS, ANGLES, LENGTHS, RATES, LogLayout
+from robomarl.field.logs.topics import table_of_topics
 
 OPENERS = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
 GAP_S = 0.1
@@ -65,7 +66,7 @@ def read_log(file: Path, layout: LogLayout) -> LoggedFlight:
         UserError: it can't be read, a column is missing or no number, time runs backwards, or numbers of a column can't
             have its unit. The sentence names the column.
     """
-    table = _table(file, layout)
+    time_s, table = _table(file, layout) if layout.format == "csv" else table_of_topics(file, layout)
     at = dict(zip(layout.columns, table.T, strict=True))
 
     def columns(which: tuple[str, ...]) -> np.ndarray:
@@ -76,18 +77,18 @@ def read_log(file: Path, layout: LogLayout) -> LoggedFlight:
     log = LoggedFlight(
         file,
         hashlib.sha256(np.ascontiguousarray(columns(layout.columns)).tobytes()).hexdigest(),
-        at[layout.time],
-        length * columns(layout.truth.position),
-        columns(layout.truth.quaternion),
-        length * columns(layout.estimate.position),
-        columns(layout.estimate.velocity),
+        time_s,
+        length * _up(columns(layout.truth.position), layout),
+        _up(columns(layout.truth.quaternion), layout),
+        length * _up(columns(layout.estimate.position), layout),
+        _up(columns(layout.estimate.velocity), layout),
         columns(layout.motors),
         at[layout.battery] if layout.battery else np.full(len(table), math.nan),
-        ACCELERATIONS[layout.acceleration_unit] * columns(layout.acceleration),
-        RATES[layout.gyro_unit] * columns(layout.gyro),
-        columns(layout.estimate.quaternion),
+        ACCELERATIONS[layout.acceleration_unit] * _up(columns(layout.acceleration), layout),
+        RATES[layout.gyro_unit] * _up(columns(layout.gyro), layout),
+        _up(columns(layout.estimate.quaternion), layout),
         _tilt_order(columns(layout.setpoint.tilt), layout),
-        length * columns(layout.setpoint.position),
+        length * _up(columns(layout.setpoint.position), layout),
     )
     _check_time(file, layout.time, log.time_s)
     _check_poses(log, layout)
@@ -95,14 +96,24 @@ def read_log(file: Path, layout: LogLayout) -> LoggedFlight:
     return log
 
 
+def _up(values: np.ndarray, layout: LogLayout) -> np.ndarray:
+    """Turn vectors [K, 3], quaternions [K, 4] or no columns to y left and z up, where the log has y right, z down."""
+    if layout.frame == "flu" or not values.shape[1]:
+        return values
+    return values * (1, -1, -1) if values.shape[1] == 3 else values * (1, 1, -1, -1)
+
+
 def _tilt_order(logged: np.ndarray, layout: LogLayout) -> np.ndarray:
     """[K, 2] rad, of columns in the layout's unit and sign."""
     wanted = layout.setpoint
-    return ANGLES[wanted.tilt_unit] * logged * wanted.tilt_sign if wanted.tilt else logged
+    if not wanted.tilt:
+        return logged
+    turned = (1, 1) if layout.frame == "flu" else (1, -1)
+    return ANGLES[wanted.tilt_unit] * logged * wanted.tilt_sign * turned
 
 
-def _table(file: Path, layout: LogLayout) -> np.ndarray:
-    """[K, C] numbers of the layout's columns, in its order."""
+def _table(file: Path, layout: LogLayout) -> tuple[np.ndarray, np.ndarray]:
+    """Times [K] and [K, C] numbers of the layout's columns, in its order."""
     opener = OPENERS.get(file.suffix, open)
     try:
         with opener(file, "rt", encoding="utf-8") as lines:
@@ -115,7 +126,7 @@ def _table(file: Path, layout: LogLayout) -> np.ndarray:
         raise UserError(f"{file}: {error}; every row needs a number in each column of the layout.") from None
     if len(table) < 2:
         raise UserError(f"{file}: has {len(table)} rows; a flight has thousands.")
-    return table
+    return table[:, layout.columns.index(layout.time)], table
 
 
 def _names(file: Path, lines: IO[str], layout: LogLayout) -> list[str]:

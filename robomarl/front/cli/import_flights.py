@@ -24,7 +24,8 @@ class Args:
     """Options of `robomarl import-flights`."""
 
     logs: Annotated[tuple[Path, ...], tyro.conf.Positional, tyro.conf.arg(metavar="LOG")]
-    """CSV files, plain or compressed (.gz, .xz, .bz2), and folders with such files."""
+    """Logs and folders with logs: CSV, plain or compressed (.gz, .xz, .bz2), PX4's ULog, a Crazyflie's micro SD card,
+    or MCAP, as the layout says."""
     layout: str
     """Name of a layout in hardware_configs/logs, or a TOML file: which column is which quantity, in which unit."""
     vehicle: str = ""
@@ -57,7 +58,7 @@ def run(args: Args) -> Figures:
         raise UserError("LOG: name at least one flight log or a folder with some.")
     layout = load_log_layout(args.layout)
     vehicle = load_any_vehicle(args.vehicle or layout.vehicle)
-    files = files_of(args.logs)
+    files = files_of(args.logs, layout.format)
     found = compare_logs(read_logs(tqdm(files, unit=" logs", leave=False, disable=None), layout), layout, vehicle)
     figures = figures_of(found, layout)
     print(told(figures))
