@@ -165,8 +165,8 @@ def faster_bundle(folder: Path) -> Path:
     """The shipped policy of swap_4, sealed again for `POLICY_HZ`: the same network, the filter at that period."""
     from robomarl.core.bundle import golden
     from robomarl.core.bundle.bundle import entry_of, load_bundle, seal
-    from robomarl.core.bundle.provenance import source_of
     from robomarl.core.bundle.runtime import read_golden
+    from robomarl.lab.export.facts import source_of
 
     bundle = load_bundle("swap_4")
     contract = bundle.contract

@@ -40,11 +40,6 @@ def bundles_dir() -> Path:
     return share_dir() / "policies"
 
 
-def recipes_dir() -> Path:
-    """Training recipes, `NAME.toml`."""
-    return share_dir() / "policies" / "recipes"
-
-
 def missions_dir() -> Path:
     """Missions of teams that carry a load, `NAME.yaml`."""
     return share_dir() / "ros_nodes" / "missions"

@@ -109,16 +109,6 @@ class ObservationSpec:
                 names += [f"{e}@-{past}" if past else e + mark if item.keep else e for e in elements]
         return names
 
-    def entity_slices(self) -> tuple[tuple[int, int, int], ...]:
-        """(start, count, width) of every block of the vector that is a set of neighbours, one row each."""
-        slices, start = list[tuple[int, int, int]](), 0
-        for item in self.fields:
-            width = FEATURES[item.name].size(self.neighbours)
-            if FEATURES[item.name].per_neighbour and not rows_kept(item):
-                slices.append((start, self.neighbours.count, len(FEATURES[item.name].parts)))
-            start += width * item.history
-        return tuple(slices)
-
     def init(self, view: LocalView) -> Memory:
         """Memory before the first decision: as if the first view had been seen all along."""
         xp, alone = namespace(view.own.pos_m), of_one(view)

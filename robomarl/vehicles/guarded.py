@@ -65,6 +65,8 @@ class TickInput(NamedTuple):
     """Name of another adapter of this robot; "" if there is none."""
     waited_s: float = 0.0
     """How long the command has waited for an adapter that stood still."""
+    unsuited: str = ""
+    """Why the policy can't fly this vehicle; "" if it can."""
 
 
 class VehicleSays(NamedTuple):
@@ -183,7 +185,7 @@ class GuardedVehicle:
             self.track.note(sample.heard_s - sample.age_s, sample, self._link.force_m_s2, says.flies)
 
     def _sight(self, heard: TickInput, says: VehicleSays, now_s: float) -> Sighted:
-        own = self._trusted
+        own, rival = self._trusted, f"{heard.rival} flies it too; stop one of the two" if heard.rival else ""
         told_off = low = False
         height_m = own.estimate.pos_m[2] - self._ground_m if own else math.nan
         if own is not None:
@@ -197,7 +199,7 @@ class GuardedVehicle:
             command_age_s=self._silent_s,
             link_age_s=self._age_s(self._link.heard_s, now_s),
             pose_age_s=self._age_s(own.heard_s - own.age_s, now_s) if own else math.inf,
-            unfit=says.problem or (f"{heard.rival} flies it too; stop one of the two" if heard.rival else ""),
+            unfit=says.problem or heard.unsuited or rival,
             pressed=heard.pressed,
             kill=heard.kill,
             reset=heard.reset,

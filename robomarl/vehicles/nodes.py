@@ -57,7 +57,7 @@ def autopilot_seats(
         UserError: the vehicle file, the URI or a choice is wrong, or the software that speaks to the
             vehicle is not installed.
     """
-    vehicle = load_vehicle(settings.vehicle)
+    vehicle = load_vehicle(settings.vehicle, settings.estimator)
     link = link_of(node, settings, vehicle.on_command_loss)
     checked(node.get_name(), "on_estop", settings.on_estop, ("land", "kill"))
     estop = "kill" if settings.on_estop == "kill" else "land"

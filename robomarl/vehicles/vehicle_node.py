@@ -13,6 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Generic, Protocol
 
+import numpy as np
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
 from robomarl.core.config import UserError
@@ -28,10 +29,15 @@ from robomarl.vehicles.guard_terms import AIRBORNE, GuardState, GuardStatus
 from robomarl.vehicles.guarded import GuardedVehicle, TickInput, VehicleLink
 from robomarl.vehicles.samples import StateSample
 
+UNSUITED = "its policy commands roll and pitch rates, which need torque inversion under them; flash another bundle"
 OPEN_S = 2.0
 """A link that is closed is opened again so often."""
 FLOWN = topics.command_columns()
 """Acceleration and yaw rate among the six numbers of a command."""
+TURNED = [column for column in range(6) if column not in FLOWN]
+"""Its roll and pitch rates, which need torque inversion under them."""
+LOOP = "attitude"
+"""Kind of control under the commands of all vehicles here: their autopilots' attitude controllers."""
 
 
 class OpenLink(VehicleLink, Protocol):
@@ -63,7 +69,7 @@ class VehicleSeat:
         self._absence = Absence()
         self._opened_s = -OPEN_S
         self.orders: set[str] = set()
-        self.rival = ""
+        self.rival = self.unsuited = ""
         offer_orders(node, f"{base}/{name}", {order: partial(self.orders.add, order) for order in ("kill", "reset")})
 
     def tick(self, active: bool, pressed: bool) -> GuardStatus:
@@ -78,8 +84,9 @@ class VehicleSeat:
         command, waited_s = None, 0.0
         for (sent, _), info in self._commands.take():
             command, waited_s = sent[FLOWN], self._absence.waited_s(info)
-        told = command if active else None
-        heard = TickInput(told, pressed, "kill" in orders, "reset" in orders, self.rival, waited_s)
+            self.unsuited = why_unsuited(sent)
+        told = command if active and not self.unsuited else None
+        heard = TickInput(told, pressed, "kill" in orders, "reset" in orders, self.rival, waited_s, self.unsuited)
         status = self.flight.tick(heard, clock_s)
         sample = self.link.sample
         if sample is not None and sample is not self._published and not self.flight.unfit:
@@ -102,7 +109,8 @@ class VehicleSeat:
         guard, seen = self.flight.guard, self.flight.seen
         why = self.flight.unfit or guard.why
         level = ERROR if guard.state is GuardState.KILLED else WARN if why else OK
-        values = {"link_age_s": f"{seen.link_age_s:.2f}", "pose_age_s": f"{seen.pose_age_s:.2f}", **self.link.figures()}
+        values = {"link_age_s": f"{seen.link_age_s:.2f}", "pose_age_s": f"{seen.pose_age_s:.2f}"}
+        values |= {"inner_loop": LOOP, **self.link.figures()}
         values |= {"track": self.flight.track.unexplained} if self.flight.track.unexplained else {}
         return DiagnosticEntry(f"{self.name}/{self._kind}", level, f"{guard.state.name}: {why or 'ok'}", values)
 
@@ -160,6 +168,11 @@ class VehicleNode(AdapterNode[S], Generic[S]):
         for seat in self._seats:
             seat.look_around()
         return [seat.entry() for seat in self._seats]
+
+
+def why_unsuited(sent: np.ndarray) -> str:
+    """Return the reason why an attitude controller can't follow the six numbers of a command; "" if it can."""
+    return UNSUITED if sent[TURNED].any() else ""
 
 
 def checked(node: str, key: str, value: str, allowed: tuple[str, ...]) -> None:

@@ -62,7 +62,7 @@ def test_a_bundle_with_another_name_elsewhere_is_refused_and_mended(bundles, rob
 
 def as_version_1(data: dict, keep: tuple[str, ...] = ()) -> None:
     new = ("sim_hz", "radio", "randomization", "roles", "neighbour_order", "conventions", "actions_seen", "experts")
-    for key in {*new, "decision_hz"} - set(keep):
+    for key in {*new, "decision_hz", "inner_loop"} - set(keep):
         data.pop(key, None)
     data["schema_version"] = 1
 

@@ -6,12 +6,13 @@ import numpy as np
 from onnx import helper
 
 from robomarl.core.bundle.contract import SCHEMA_VERSION, Carry, Contract, Element, Observation, conditions, describe
-from robomarl.core.bundle.provenance import Training, source_of
+from robomarl.core.bundle.provenance import Training
 from robomarl.core.filter.filter import Arena, from_vehicle
 from robomarl.core.spec import ActionSpec, ObservationField, ObservationSpec
 from robomarl.domains.flight.lab.engines.mujoco import MujocoTeam
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.tasks.registry import task_of
+from robomarl.lab.export.facts import source_of
 from robomarl.lab.sim.scenario import load_scenario
 from tests.ros.handmade import golden_of, graph, write_bundle
 

@@ -6,11 +6,12 @@ import numpy as np
 from onnx import helper
 
 from robomarl.core.bundle.contract import SCHEMA_VERSION, Carry, Contract, Element, Observation, conditions, describe
-from robomarl.core.bundle.provenance import Training, source_of
+from robomarl.core.bundle.provenance import Training
 from robomarl.core.spec import ObservationField, ObservationSpec
 from robomarl.domains.soccer.lab.batch import make_soccer
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.domains.soccer.lab.task import action
+from robomarl.lab.export.facts import source_of
 from robomarl.lab.sim.filter_params import safety_params
 from robomarl.lab.sim.scenario import load_scenario
 from tests.ros.handmade import golden_of, graph, write_bundle

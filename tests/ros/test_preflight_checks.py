@@ -106,6 +106,11 @@ FAULTS: list[tuple[str, Callable[[RobotSeen], None], str]] = [
         "not change in any bit",
     ),
     ("estimator", telling("", estimator="firmware"), "errors of the estimator firmware, the fleet file says assumed"),
+    (
+        "inner loop",
+        telling("", needs_inner_loop="torque_inversion", inner_loop="attitude"),
+        "flies only above torque_inversion, its adapter commands attitude",
+    ),
     ("gravity", setting(force_m_s2=[np.array([0, 0, -9.8])]), "its sign is that of FRD"),
     ("gravity", setting(force_m_s2=[np.array([0, 0, 1.0])]), "units of g"),
     ("gravity", setting(force_m_s2=[np.array([9.8, 0, 0.0])]), "not (0, 0, 9.8)"),
@@ -128,7 +133,7 @@ def test_nothing_is_wrong_with_a_sound_robot():
     rows = rows_of(sound(), NEEDS["robot_0"])
     assert [r.check for r in rows] == list(CHECKS)
     assert not [r for r in rows if r.ok is False]
-    assert [r.check for r in rows if r.ok is None] == ["estimator", "hover"]
+    assert [r.check for r in rows if r.ok is None] == ["estimator", "inner loop", "hover"]
 
 
 @pytest.mark.parametrize(("check", "fault", "why"), FAULTS)

@@ -9,6 +9,7 @@ from robomarl.core.config import Count, Fraction, NonNegative, Positive, Range
 from robomarl.core.config.parsed import JsonObject, is_list, number, table_in
 from robomarl.core.domain.registry import commands
 from robomarl.core.filter.params import SafetyParams
+from robomarl.core.hardware.sections import InnerLoop
 from robomarl.core.spec import GAIN, NOT_COMMANDED, ActionSpec, ObservationSpec, describe
 
 SCHEMA_VERSION = 2
@@ -172,6 +173,8 @@ class Contract:
     `rate_hz`. Actions still to come are in the policy's memory `pending`, their number is in `left`."""
     experts: tuple[Expert, ...] = ()
     """Actors in the graph beside the one of `scenario`; see `robomarl.lab.train.run.mixture`."""
+    inner_loop: InnerLoop | None = None
+    """Control under its commands in training; None in bundles that are older than the key."""
 
     def __post_init__(self) -> None:
         """Check the keys against each other."""

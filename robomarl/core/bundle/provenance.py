@@ -80,9 +80,3 @@ class Expert:
     scenario: Source
     """Scenario that it was trained in."""
     training: Training
-
-
-def source_of(name: str, content: object) -> Source:
-    """A file's content with its hash."""
-    plain = json.loads(canonical(content))
-    return Source(name, sha256_of(plain), plain)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar
 
 from robomarl.core.types import Array, Figures, FilterResult
 from robomarl.core.view import LocalView
@@ -143,6 +143,8 @@ class Onboard:
     )
     """(parameters of the robot's filter, vehicle, length and width of the pitch [m] or zeros) -> them, for the
     place."""
+    inner_loop: Literal["", "attitude", "torque_inversion"] = ""
+    """Control that its commands go to, a kind of `InnerLoop`; "" for any."""
     is_game: bool = False
     """True if two teams play each other; a fleet of this domain then has two teams."""
     check_fleet: "Callable[[Fleet, Content], None]" = nothing

@@ -148,6 +148,20 @@ class CommandLossConfig:
 
 
 @dataclass(frozen=True)
+class InnerLoop:
+    """Low-level control under a policy's commands; each pair is the least and the largest value."""
+
+    kind: Literal["attitude", "torque_inversion"]
+    """An attitude controller; or one that also cancels outer torques, by inversion of measured rotor speeds (INDI)."""
+    attitude_rad_s: tuple[Positive, Positive] | None = None
+    """Natural frequency of roll and pitch."""
+    lag_s: tuple[NonNegative, NonNegative] | None = None
+    """Time constant of the motors."""
+    delay_s: tuple[NonNegative, NonNegative] | None = None
+    """Delay of commands."""
+
+
+@dataclass(frozen=True)
 class VehicleBase:
     """Common part of the files of all kinds of vehicles; SI units, body frame FLU."""
 
@@ -163,6 +177,8 @@ class VehicleBase:
     """Measured bounds by the name of the estimator: firmware, mocap."""
     estimator: str | None = None
     """The estimator that flies, if fleet, scenario and command name none; None: the bounds of `safety`, "assumed"."""
+    inner_loop: InnerLoop | None = None
+    """Attitude controller of the vehicle's own autopilot, as measured."""
 
     @property
     def bounds(self) -> dict[str, tuple[float, float]]:

@@ -133,6 +133,7 @@ def run(args: Args) -> Figures:
     judged = "--flights" if args.flights else "--mission" if args.mission else ""
     if judged and (given := [name for name in STAYING if getattr(args, name) != getattr(Args, name)]):
         raise UsageError(f"--{given[0].replace('_', '-')} is not for {judged}; leave one of them out.")
+    check_loop(args, fleet)
     if args.lose and not args.mission:
         raise UsageError("--lose needs --mission.")
     figures = domain.rehearse(fleet, args)
@@ -143,6 +144,18 @@ def run(args: Args) -> Figures:
 
     relay("up", price_of(fleet.vehicle_config) + ".")
     return stay_up(fleet, plan_of(fleet, args), relay, args.duration, args.fleet)
+
+
+def check_loop(args: Args, fleet: "Fleet") -> None:
+    """Raise `UserError` if the bundle of `--bundle` can't fly above the control of `--vehicles`."""
+    from robomarl.core.bundle.bundle import load_bundle
+    from robomarl.core.config import UserError
+    from robomarl.ros.operator.fleet_plan import loop_under
+    from robomarl.ros.preflight.inner_loop import loop_fault
+
+    kind = loop_under(args.vehicles or "")
+    if args.bundle and kind and (fault := loop_fault(load_bundle(args.bundle).contract, kind, fleet.vehicle_config)):
+        raise UserError(f"--vehicles {args.vehicles}: {fault}.")
 
 
 def recording(args: Args, fleet: str) -> str:

@@ -1,5 +1,7 @@
 """The contract of a run."""
 
+from typing import Literal
+
 from robomarl.core.bundle.contract import (
     SCHEMA_VERSION,
     Carry,
@@ -10,8 +12,12 @@ from robomarl.core.bundle.contract import (
     conditions,
     describe,
 )
+from robomarl.core.domain.registry import onboard_of
+from robomarl.core.hardware.sections import InnerLoop
+from robomarl.core.hardware.vehicle import Quadrotor
 from robomarl.core.spec import ActionSpec
 from robomarl.lab.export.facts import Facts
+from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.simulation import simulation_of
 
 GAP_PERIODS = 5
@@ -46,8 +52,22 @@ def contract_of(facts: Facts, name: str, seen: tuple[Seen, ...] = ()) -> Contrac
         roles=simulation_of(scenario).roles(scenario, facts.team_size[1]),
         actions_seen=seen,
         experts=origin.experts,
+        inner_loop=inner_loop_of(scenario, onboard_of(origin.scenario.content).inner_loop),
         **conditions(origin.scenario.content),
     )
+
+
+def inner_loop_of(scenario: Scenario, kind: Literal["", "attitude", "torque_inversion"]) -> InnerLoop | None:
+    """Return the control of this kind under a scenario's quadrotors, over its randomized ranges; None for others."""
+    vehicle = scenario.vehicle_config
+    if not kind or not isinstance(vehicle, Quadrotor):
+        return None
+    gains, ranges = (vehicle.control.tilt_per_s * vehicle.control.rate_per_s), scenario.randomize
+    if kind == "torque_inversion" and vehicle.carrier:
+        gains = vehicle.carrier.tilt_per_s2
+    least, most = getattr(ranges, "rotor_tau_scale", (1.0, 1.0))
+    lag_s = vehicle.rotors.time_constant_s
+    return InnerLoop(kind, (gains**0.5, gains**0.5), (least * lag_s, most * lag_s), getattr(ranges, "delay_s", None))
 
 
 def _observation(facts: Facts) -> Observation:

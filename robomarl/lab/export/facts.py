@@ -1,5 +1,6 @@
 """`Facts`: a run, and values that an export derives from it before it computes anything."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -10,7 +11,7 @@ import jax
 import numpy as np
 
 from robomarl import __version__
-from robomarl.core.bundle.provenance import Expert, Source, Training, source_of
+from robomarl.core.bundle.provenance import Expert, Source, Training, canonical, sha256_of
 from robomarl.core.config import IsDataclass, UserError
 from robomarl.core.domain.onboard import Command
 from robomarl.core.domain.registry import command_of
@@ -172,3 +173,9 @@ def _training_of(run: Trained, recipe: dict[str, object]) -> Training:
     here = {name: version(name) for name in ("jax", "onnx", "onnxruntime", "numpy")} | {"robomarl": __version__}
     versions = {**here, **getattr(run, "versions", {})}
     return Training(recipe, run.seed, run.commit, versions, run.averaged, getattr(run, "ancestry", ()))
+
+
+def source_of(name: str, content: object) -> Source:
+    """A file's content with its hash."""
+    plain = json.loads(canonical(content))
+    return Source(name, sha256_of(plain), plain)

@@ -20,7 +20,7 @@ from robomarl.core.config import (
     suggest,
 )
 from robomarl.core.config.parsed import JsonObject
-from robomarl.core.paths import recipes_dir
+from robomarl.core.paths import share_dir
 from robomarl.core.tables import read_toml
 from robomarl.lab.sim.starts import Starts
 from robomarl.lab.train.offline.config import OfflineConfig
@@ -303,6 +303,11 @@ class TrainConfig:
     def last_step(self) -> int:
         """Agent-steps after which the run has all that it is to have."""
         return self.stop_after or self.total_steps
+
+
+def recipes_dir() -> Path:
+    """Training recipes, `NAME.toml`."""
+    return share_dir() / "policies" / "recipes"
 
 
 def recipe_names() -> list[str]:

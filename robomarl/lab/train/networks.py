@@ -180,7 +180,18 @@ def sets_of(config: NetworkConfig, observation: ObservationSpec) -> tuple:
     """
     if config.encoder == "flat":
         return ()
-    return observation.entity_slices() if config.encoder == "attention" else mate_sets(observation)
+    return entity_slices(observation) if config.encoder == "attention" else mate_sets(observation)
+
+
+def entity_slices(observation: ObservationSpec) -> tuple[tuple[int, int, int], ...]:
+    """(start, count, width) of every block of the vector that is a set of neighbours, one row each."""
+    slices, start = list[tuple[int, int, int]](), 0
+    for item in observation.fields:
+        width = FEATURES[item.name].size(observation.neighbours)
+        if FEATURES[item.name].per_neighbour and not rows_kept(item):
+            slices.append((start, observation.neighbours.count, len(FEATURES[item.name].parts)))
+        start += width * item.history
+    return tuple(slices)
 
 
 def mate_sets(observation: ObservationSpec) -> tuple[MateSet, ...]:
@@ -189,7 +200,7 @@ def mate_sets(observation: ObservationSpec) -> tuple[MateSet, ...]:
     """
     found: list[MateSet] = []
     features = [FEATURES[f.name] for f in observation.fields if FEATURES[f.name].per_neighbour and not rows_kept(f)]
-    for feature, block in zip(features, observation.entity_slices(), strict=True):
+    for feature, block in zip(features, entity_slices(observation), strict=True):
         present = [i for i, part in enumerate(feature.parts) if part in PRESENCE]
         if present:
             found.append(MateSet((block,), present[0]))

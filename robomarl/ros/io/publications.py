@@ -52,7 +52,7 @@ class Reporter:
         self._write_commands = loaded.task.writer and loaded.task.writer(name, 1 / loaded.rate_hz)
         self._command = None if self._write_commands else CommandWriter(name, sent)
         self._every = radio_every(loaded.rate_hz, robot.settings.radio_hz)
-        self._health = Health(node, loaded.name, loaded.id, loaded.rate_hz, loaded.estimator)
+        self._health = Health(node, loaded.name, loaded.id, loaded.rate_hz, loaded.assumes)
         self._state, self._announced_s, self._ticks = State.STANDBY, -math.inf, 0
 
     def send(self, decision: Decision, stamp_s: float) -> float:

@@ -94,6 +94,11 @@ def check_estimator(fleet: Fleet, options: PlanOptions) -> None:
     )
 
 
+def loop_under(vehicles: str) -> str:
+    """Return the kind of control under the commands of robots with these adapters; "" if it is not known."""
+    return "attitude" if vehicles in ADAPTERS and vehicles != "base" else ""
+
+
 def domain_of_fleet(fleet: Fleet) -> Onboard:
     """Return the domain of the fleet's scenario.
 
@@ -140,6 +145,7 @@ def _policy(fleet: Fleet, robot: RobotConfig, names: tuple[str, ...], base: str,
         "bundle": _absolute((seat["away"] and options.against) or options.bundle),
         "vehicle": _absolute(fleet.vehicle),
         "estimator": fleet.estimator,
+        "inner_loop": loop_under(options.vehicles),
         "autostart": options.autostart and not plays,  # the referee starts a match
         "via_link": options.link,
         "radio_hz": float(fleet.radio.rate_hz),
@@ -211,7 +217,7 @@ def _adapters(fleet: Fleet, team_of: Parameters, options: PlanOptions) -> list[N
     robots, base = sorted(fleet.robots, key=lambda robot: robot.index), team_of["base"]
     if not options.sim and (silent := [robot.name for robot in robots if not robot.uri]):
         raise UserError(f"Fleet {fleet.name}: {silent[0]} has no uri; say where its autopilot is.")
-    about = {"vehicle": _absolute(fleet.vehicle), "sim": options.sim, "base": base}
+    about = {"vehicle": _absolute(fleet.vehicle), "estimator": fleet.estimator, "sim": options.sim, "base": base}
     if settings is CrazyflieSettings and not options.sim:
         check_uris(tuple(robot.uri for robot in robots), team_of["team"])
     if settings in (CrazyflieSettings, CrazyswarmSettings):

@@ -34,6 +34,8 @@ HOVER_ERROR = 0.15
 """Largest relative difference between the measured hover thrust and the weight in the vehicle file."""
 FAR_M = 100.0
 """No place is further from the origin."""
+LOOPS = ("needs_inner_loop", "inner_loop")
+"""Keys in diagnostics of the control that a bundle needs, and of the one that an adapter has."""
 LINK_S = 0.5
 """An adapter heard its vehicle no longer ago."""
 Found = tuple[bool | None, str]
@@ -136,6 +138,17 @@ def estimator(seen: RobotSeen, needs: Needs) -> Found:
     return True, f"{name}, errors of up to {bounds[0]:g} m and {bounds[1]:g} m/s"
 
 
+def inner_loop(seen: RobotSeen, needs: Needs) -> Found:
+    """Check that the control under its commands is of the kind that its bundle was trained above."""
+    entries = {key: entry.values[key] for entry in seen.entries.values() for key in LOOPS if key in entry.values}
+    needed, there = (entries.get(key, "") for key in LOOPS)
+    if not needed or not there:
+        return None, "its bundle or its adapter does not say which control is under its commands"
+    if needed == "torque_inversion" and there != needed:
+        return False, f"its bundle flies only above {needed}, its adapter commands {there}: flash another bundle"
+    return True, there
+
+
 def gravity(seen: RobotSeen, needs: Needs) -> Found:
     """An accelerometer at rest feels +9.81 m/s^2 along z up."""
     if not seen.force_m_s2:
@@ -220,6 +233,7 @@ CHECKS: dict[str, Check] = {
     "clock": clock,
     "at rest": at_rest,
     "estimator": estimator,
+    "inner loop": inner_loop,
     "gravity": gravity,
     "space": space,
     "hover": hover,

@@ -34,12 +34,21 @@ class DiagnosticEntry(NamedTuple):
     values: dict[str, str]
 
 
+class Assumptions(NamedTuple):
+    """What a bundle assumes of its robot, as diagnostics name it."""
+
+    estimator: str
+    """The estimator whose bounds the filter assumes."""
+    needs_inner_loop: str
+    """Kind of control that its commands need; "" for any."""
+
+
 class Health:
     """Watches the ticks of one policy node."""
 
-    def __init__(self, node: str, bundle: str, bundle_id: str, rate_hz: float, estimator: str) -> None:
-        """Start a new second; `estimator` is the one whose bounds the filter assumes."""
-        self._name, self._bundle, self._id, self._estimator = node, bundle, bundle_id, estimator
+    def __init__(self, node: str, bundle: str, bundle_id: str, rate_hz: float, assumes: Assumptions) -> None:
+        """Start a new second."""
+        self._name, self._bundle, self._id, self._assumes = node, bundle, bundle_id, assumes
         self._period_us = 1e6 / rate_hz
         self._rate = max(round(rate_hz), 1)
         self._reason, self._problems, self._state = BEFORE_FIRST, frozenset(), State.STANDBY
@@ -108,7 +117,7 @@ class Health:
             "fallbacks": ", ".join(f"{reason_name(r)} {n}" for r, n in sorted(self._fallbacks.items()) if n),
             "bias_doubt_m_s2": _numbers(self._bias),
             "bias_misfits": str(misfits),
-            "estimator": self._estimator,
+            **self._assumes._asdict(),
             "estimates_jumped": str(decision.reading.jumps if decision else 0),
             "messages_lost": str(sum(count.lost for count in counts)),
             "messages_refused": str(refused.total),
@@ -123,7 +132,7 @@ class Health:
         level = ERROR if failed else WARN if problems or slow or broken or news or self._reason > 0 else OK
         self._timings, self._filtered, self._misfits = [], 0, misfits
         said = self._said(list(problems), news) + ("; slower than its period" if slow else "")
-        said += UNDECLARED.format(self._estimator) if broken else ""
+        said += UNDECLARED.format(self._assumes.estimator) if broken else ""
         return DiagnosticEntry(self._name, level, said, values)
 
     def _said(self, problems: Sequence[Problem], news: int) -> str:

@@ -28,6 +28,8 @@ from robomarl.fleet.store import Store
 from robomarl.fleet.trust.policy import offer_of
 from robomarl.ros.fieldtask import FieldTask, Seat, field_task
 from robomarl.ros.io.messages import empty_snapshot
+from robomarl.ros.preflight.inner_loop import loop_fault, needed_loop
+from robomarl.ros.robot.health import Assumptions
 from robomarl.ros.robot.hover.touchdown import GROUND_M
 from robomarl.ros.settings import ANYWHERE, NOWHERE, PolicySettings
 
@@ -58,8 +60,7 @@ class Loaded:
     contract: str
     """Name and schema of its contract."""
     vehicle: str
-    estimator: str
-    """The estimator whose bounds the filter assumes."""
+    assumes: Assumptions
     land_speed_m_s: float
     """Landing speed of the vehicle file [m/s]; 0 for a vehicle that drives."""
     vehicle_alone_s: float
@@ -106,7 +107,8 @@ def read(settings: PolicySettings, on_trial: bool = False) -> Files:
     """Read bundle and vehicle file, each once.
 
     Raises:
-        UserError: one is missing or damaged, or the bundle is for another team, command or vehicle.
+        UserError: one is missing or damaged, or the bundle is for another team, command, vehicle or
+            low-level control.
     """
     root = Path(settings.robot_root) if settings.robot_root else None
     if settings.bundle:
@@ -114,7 +116,10 @@ def read(settings: PolicySettings, on_trial: bool = False) -> Files:
     else:
         bundle = flashed_bundle(Path(settings.robot_root), on_trial)
     check_team(bundle.contract, settings, str(bundle.folder))
-    return Files(bundle, load_any_vehicle(settings.vehicle or bundle.contract.vehicle.name, settings.estimator))
+    vehicle = load_any_vehicle(settings.vehicle or bundle.contract.vehicle.name, settings.estimator)
+    if fault := loop_fault(bundle.contract, settings.inner_loop, vehicle):
+        raise UserError(f"{bundle.folder}: {fault}.")
+    return Files(bundle, vehicle)
 
 
 def check(files: Files) -> Policy:
@@ -169,7 +174,7 @@ def _loaded(files: Files, fitted: Fitted) -> Loaded:
         task=fitted.task,
         contract=f"{contract.name}, schema {contract.schema_version}",
         vehicle=vehicle.name,
-        estimator=vehicle.estimator or ASSUMED,
+        assumes=Assumptions(vehicle.estimator or ASSUMED, needed.kind if (needed := needed_loop(contract)) else ""),
         land_speed_m_s=_land_speed_m_s(vehicle),
         vehicle_alone_s=_vehicle_alone_s(vehicle),
         seen=tuple(contract.observation.spec.element_names()),

@@ -20,7 +20,7 @@ def crazyflie_seats(node: VehicleNode[CrazyflieSettings], settings: CrazyflieSet
     Raises:
         UserError: a vehicle file, a URI or a mode is wrong, or cflib is not installed.
     """
-    vehicle = load_vehicle(settings.vehicle)
+    vehicle = load_vehicle(settings.vehicle, settings.estimator)
     uris, count = settings.uris, len(settings.team)
     if settings.sim:
         uris = simulated_uris(count, int(os.environ.get("ROS_DOMAIN_ID", "0")))

@@ -21,7 +21,7 @@ def crazyswarm_seats(node: VehicleNode[CrazyswarmSettings], settings: Crazyswarm
         UserError: the vehicle file, a URI or a choice is wrong, or crazyflie_interfaces is not installed.
     """
     checked("crazyswarm_node", "on_estop", settings.on_estop, ("land", "kill"))
-    vehicle = load_vehicle(settings.vehicle)
+    vehicle = load_vehicle(settings.vehicle, settings.estimator)
     rules = GuardRules(vehicle.on_command_loss, "kill" if settings.on_estop == "kill" else "land", arm_s=ARM_S)
     config = CrazyflieConfig(rules, low_v=settings.low_v, lift_m=settings.lift_m, watchdog=False)
     made = []

@@ -146,6 +146,8 @@ def swap_elements(data: dict[str, Any]) -> None:
         (lambda d: d["observation"]["elements"][0].update(max_age_s=-1.0), "max_age_s: -1.0 is less"),
         (lambda d: d["action"]["fields"][0].pop("unit"), "'unit' is a required"),
         (lambda d: d["training"].pop("commit"), "'commit' is a required"),
+        (lambda d: d["inner_loop"].update(kind="magic"), "inner_loop.kind: 'magic' is not one of"),
+        (lambda d: d["inner_loop"].update(lag_s=[0.03]), "inner_loop.lag_s: .* is too short"),
         (lambda d: d["training"].update(seed="7"), "training.seed: '7' is not of type"),
     ],
 )
@@ -199,7 +201,7 @@ def test_what_is_written_is_what_is_read(sealed: Path):
 
 NEW_IN_2 = (
     *("sim_hz", "radio", "randomization", "roles", "neighbour_order", "conventions", "actions_seen", "experts"),
-    "decision_hz",
+    *("decision_hz", "inner_loop"),
 )
 
 
@@ -214,7 +216,7 @@ def test_version_1_is_migrated_and_keeps_its_bytes(sealed: Path, tmp_path: Path)
     reseal(folder, as_version_1)
     old, new = load_bundle(folder), load_bundle(sealed)
     assert json.loads(old.files["bundle.json"])["schema_version"] == 1, "the sealed file is not touched"
-    assert old.contract == dataclasses.replace(new.contract, actions_seen=(), decision_hz=None)
+    assert old.contract == dataclasses.replace(new.contract, actions_seen=(), decision_hz=None, inner_loop=None)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from robomarl.domains.soccer.lab.task import WEIGHTS
 from robomarl.domains.soccer.lab.views import player_views
 from robomarl.lab.sim.random_bits import uniform
 from robomarl.lab.sim.starts import Starts
+from robomarl.lab.train.networks import entity_slices
 from tests.domains.soccer.games import plain, robots_at
 
 SCENARIO = plain()
@@ -94,7 +95,7 @@ def test_features_read_what_they_declare(rolled: list):
     before, after = (ENV.observation.observe((), v)[1] for v in (views, changed))
     assert np.array_equal(before, after)
     assert len(ENV.observation.element_names()) == ENV.observation_size == before.shape[-1]
-    assert ENV.observation.entity_slices(), "opponents and mates are sets, for attention"
+    assert entity_slices(ENV.observation), "opponents and mates are sets, for attention"
 
 
 @pytest.mark.slow

@@ -21,7 +21,15 @@ from robomarl.lab.sim.scenario import load_scenario
 from robomarl.lab.train.config import NetworkConfig, TrainConfig
 from robomarl.lab.train.layers import GraphAttention, MateSet
 from robomarl.lab.train.mappo import unroll
-from robomarl.lab.train.networks import Actor, Carry, Networks, deterministic_policy, make_networks, mate_sets
+from robomarl.lab.train.networks import (
+    Actor,
+    Carry,
+    Networks,
+    deterministic_policy,
+    entity_slices,
+    make_networks,
+    mate_sets,
+)
 from robomarl.lab.train.rollout import forget
 from robomarl.lab.train.state import Batch
 
@@ -55,7 +63,7 @@ def _obs(*shape: int) -> jax.Array:
 @pytest.mark.parametrize("kind", ["attention", "attention and gru", "graph", "graph and gru"])
 def test_order_of_the_neighbours_does_not_change_the_action(kind: str) -> None:
     """Swap the rows of two neighbours in the raw observation: the action stays. The flat actor does not do that."""
-    (start, count, width), obs = ENV.observation.entity_slices()[0], _obs()
+    (start, count, width), obs = entity_slices(ENV.observation)[0], _obs()
     rows = obs[start : start + count * width].reshape(count, width)
     mixed = obs.at[start : start + count * width].set(rows[jnp.array([2, 0, 1])].reshape(-1))
     for name, same in ((kind, True), ("flat", False)):
@@ -90,7 +98,7 @@ def test_a_graph_is_of_those_who_are_there(heard: list[bool], order: list[int], 
 
 def test_graph_of_a_policy_gives_an_absent_mate_no_weight_and_no_scale() -> None:
     """What stands in the rows of a mate that is not heard changes nothing, and gets no gradient."""
-    (start, _, width), obs = ENV.observation.entity_slices()[0], _obs()
+    (start, _, width), obs = entity_slices(ENV.observation)[0], _obs()
     obs = obs.at[HEARD[1]].set(0.0)
     networks, params, stats = _make("graph")
 

@@ -10,7 +10,7 @@ from robomarl.core.filter.model.bias import Bias
 from robomarl.ros.intake.refusals import Refusals
 from robomarl.ros.recording.tick_record import Timing
 from robomarl.ros.robot.decision import Held
-from robomarl.ros.robot.health import ERROR, OK, WARN, Health
+from robomarl.ros.robot.health import ERROR, OK, WARN, Assumptions, Health
 from robomarl.ros.robot.inbox import Count, Problem
 from robomarl.ros.robot.state_machine import State
 
@@ -33,7 +33,7 @@ def timing(latency_us: float = 500.0) -> Timing:
 
 
 def made() -> Health:
-    return Health("/cf1/policy_node", "swap_4", "f" * 64, 50.0, "firmware")
+    return Health("/cf1/policy_node", "swap_4", "f" * 64, 50.0, Assumptions("firmware", "attitude"))
 
 
 def test_the_log_has_a_line_for_each_change_and_none_in_between():

@@ -12,6 +12,7 @@ from robomarl.vehicles.guard_terms import GuardState
 from robomarl.vehicles.guarded import TickInput
 from robomarl.vehicles.mavlink.addresses import Address, address_of, simulated_uri
 from robomarl.vehicles.mavlink.link import MavlinkLink
+from robomarl.vehicles.vehicle_node import UNSUITED, why_unsuited
 from tests.ros.vehicles.rig import PERIOD_S, VEHICLE
 from tests.ros.vehicles.test_adapter_plausible import flown, force_of
 from tests.ros.vehicles.wire import SYSTEM, Wire, wired
@@ -116,6 +117,15 @@ def test_a_second_adapter_of_one_vehicle_is_named():
         second.poll()  # and nothing happens
         wire.flight.tick(TickInput(rival="/mavlink_twin"), wire.now_s)
         assert wire.flight.unfit == "/mavlink_twin flies it too; stop one of the two"
+
+
+def test_a_policy_that_commands_roll_and_pitch_rates_is_not_followed():
+    carries = np.array([0.0, 0.0, 0.1, 0.2, 0.0, 0.0])  # as lift_3 does
+    assert why_unsuited(carries) == UNSUITED and not why_unsuited(np.array([0.1, 0.2, 0.3, 0.0, 0.0, 0.4]))
+    with wired() as wire:
+        wire.settle()
+        wire.flight.tick(TickInput(unsuited=why_unsuited(carries)), wire.now_s)
+        assert wire.flight.unfit.endswith("need torque inversion under them; flash another bundle")
 
 
 def test_position_and_attitude_alone_are_flown_too():

@@ -9,6 +9,7 @@ ONBOARD = Onboard(
             LazyImport("robomarl.core.filter.filter:SafetyFilter"),
         ),
     ),
+    inner_loop="attitude",
     check_fleet=LazyImport("robomarl.domains.flight.ros.fleet_rules:check_fleet"),
     check_order=LazyImport("robomarl.domains.flight.lab.safety.limits:check_fleet_goals"),
     rules=LazyImport("robomarl.core.filter.give_way:GiveWay"),

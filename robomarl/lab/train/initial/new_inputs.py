@@ -30,6 +30,7 @@ from robomarl.lab.train.config import TrainConfig
 from robomarl.lab.train.initial.first_layers import first_layers
 from robomarl.lab.train.initial.wider import widened
 from robomarl.lab.train.mappo import untouched_range
+from robomarl.lab.train.networks import entity_slices
 from robomarl.lab.train.recipe_networks import networks_of
 from robomarl.lab.train.rollout import collect_rollout
 from robomarl.lab.train.run.run_folder import load_recipe_of, read_weights
@@ -102,7 +103,7 @@ def check_inputs(had: ObservationSpec, config: TrainConfig, env: AgentsEnv, sour
 
 def sets(observation: ObservationSpec) -> str:
     """How many neighbours each set of an observation has."""
-    return ", ".join(str(count) for _, count, _ in observation.entity_slices())
+    return ", ".join(str(count) for _, count, _ in entity_slices(observation))
 
 
 def by_name(rows: np.ndarray, before: list[str], after: list[str], value: float) -> np.ndarray:

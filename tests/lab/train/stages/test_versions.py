@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from robomarl.core.config import UserError, to_dict
-from robomarl.core.paths import recipes_dir
 from robomarl.lab.sim.scenario import load_scenario
-from robomarl.lab.train.config import TrainConfig, load_recipe, read_recipe, recipe_names
+from robomarl.lab.train.config import TrainConfig, load_recipe, read_recipe, recipe_names, recipes_dir
 from robomarl.lab.train.run.options import RunOptions
 from robomarl.lab.train.run.run_folder import load_recipe_of, recipe_of
 from robomarl.lab.train.stages.read import load_plan

@@ -11,6 +11,7 @@ ONBOARD = Onboard(
         ),
     ),
     features=("robomarl.domains.flight.core.payload.features",),
+    inner_loop="torque_inversion",
     field_task=LazyImport("robomarl.domains.flight.ros.payload.carrying:field_task"),
     check_robot=LazyImport("robomarl.domains.flight.ros.payload.carrying:check_robot"),
     check_fleet=LazyImport("robomarl.domains.flight.ros.fleet_rules:check_fleet"),
