@@ -7,6 +7,7 @@ capture (Savitzky and Golay, Analytical Chemistry 1964), 0.13 s wide. It is itse
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.signal import savgol_filter
@@ -44,6 +45,8 @@ class ErrorRow:
     unit: str
     declared: float
     """Bound in the vehicle file."""
+    allowed: float
+    """Share of samples that may be above it."""
     quantiles: dict[str, float]
     """Quantiles by name: p50, p99 and p99.9."""
     interval: tuple[float, float]
@@ -116,16 +119,32 @@ def filtered(log: LoggedFlight) -> tuple[np.ndarray, np.ndarray]:
     return np.stack(pos_m), np.stack(vel_m_s)
 
 
-def rows_of(errors: EstimatorErrors, position_bound_m: float, velocity_bound_m_s: float) -> list[ErrorRow]:
+class DeclaredBounds(NamedTuple):
+    """Bounds of a vehicle file."""
+
+    position_m: float
+    velocity_m_s: float
+    allowed: float
+    """Share of samples that may be above them."""
+
+
+def rows_of(errors: EstimatorErrors, bounds: DeclaredBounds) -> list[ErrorRow]:
     """Return the rows of one estimator, beside the bounds of position and velocity."""
     return [
-        error_row(errors.name, "position", "m", position_bound_m, errors.position_m),
-        error_row(errors.name, "velocity", "m/s", velocity_bound_m_s, errors.velocity_m_s),
+        error_row((errors.name, "position", "m"), bounds.position_m, bounds.allowed, errors.position_m),
+        error_row((errors.name, "velocity", "m/s"), bounds.velocity_m_s, bounds.allowed, errors.velocity_m_s),
     ]
 
 
-def error_row(estimator: str, quantity: str, unit: str, declared: float, flights: Sequence[np.ndarray]) -> ErrorRow:
-    """Return quantiles over all samples, and an interval that takes whole flights as independent."""
+def error_row(names: tuple[str, str, str], declared: float, allowed: float, flights: Sequence[np.ndarray]) -> ErrorRow:
+    """Return quantiles over all samples, and an interval that takes whole flights as independent.
+
+    Args:
+        names: estimator, quantity and unit.
+        declared: bound in the vehicle file.
+        allowed: share of samples that may be above it.
+        flights: errors of each flight.
+    """
     samples = np.concatenate(flights)
     quantiles = {f"p{100 * q:g}": float(np.quantile(samples, q)) for q in QUANTILES}
     random = np.random.default_rng(0)
@@ -136,10 +155,9 @@ def error_row(estimator: str, quantity: str, unit: str, declared: float, flights
     low, high = np.quantile(drawn, (0.025, 0.975))
     above = [flight > declared for flight in flights]
     return ErrorRow(
-        estimator,
-        quantity,
-        unit,
+        *names,
         declared,
+        allowed,
         quantiles,
         (float(low), float(high)),
         float(samples.max()),

@@ -22,7 +22,8 @@ def read_ulog(file: Path, wanted: Mapping[str, Sequence[str]]) -> dict[str, Logg
     except ImportError:
         raise UserError(f"{file}: ULog needs pyulog; install it with pip install 'robomarl[logs]'.") from None
     try:
-        log = ULog(str(file))
+        with file.open("rb") as stream:
+            log = ULog(stream)
     except Exception as error:  # pyulog raises whatever the bytes lead to
         raise UserError(f"{file}: can't be read as ULog ({error}); name a file of PX4 that ends in .ulg.") from None
     found = {}

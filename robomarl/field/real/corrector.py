@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robomarl.field.logs.errors import ErrorRow, error_row
+from robomarl.field.logs.errors import DeclaredBounds, ErrorRow, error_row
 from robomarl.field.real.ridge import held_out, history
 from robomarl.field.real.samples import UP, FlightSamples
 
@@ -27,13 +27,13 @@ class Corrected:
     """Norms [K] in m/s of each row and flight."""
 
 
-def correct(flights: Sequence[FlightSamples], name: str, declared_m_s: float) -> Corrected:
+def correct(flights: Sequence[FlightSamples], name: str, bounds: DeclaredBounds) -> Corrected:
     """Return errors of the estimate's velocity before and after.
 
     Args:
         flights: flights on one clock.
         name: name of the estimator.
-        declared_m_s: bound of the vehicle file.
+        bounds: bounds of the vehicle file.
     """
     wrong = [(flight.true_m_s - flight.estimated_m_s)[flight.inner] for flight in flights]
     told = held_out(flights, [_features(flight) for flight in flights], wrong)
@@ -41,7 +41,7 @@ def correct(flights: Sequence[FlightSamples], name: str, declared_m_s: float) ->
     after = tuple(np.linalg.norm(error - said, axis=-1) for error, said in zip(wrong, told, strict=True))
     names = (f"{name}, clocks aligned", f"{name}, corrected, held out")
     rows = tuple(
-        error_row(each, "velocity", "m/s", declared_m_s, errors)
+        error_row((each, "velocity", "m/s"), bounds.velocity_m_s, bounds.allowed, errors)
         for each, errors in zip(names, (before, after), strict=True)
     )
     return Corrected(rows, (before, after))

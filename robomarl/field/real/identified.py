@@ -11,7 +11,7 @@ from robomarl.core.hardware.vehicle import AnyVehicle, Quadrotor
 from robomarl.core.types import Figures
 from robomarl.field.identify.patch import Provenance, vehicle_text
 from robomarl.field.identify.safety_figures import SafetyFigure
-from robomarl.field.logs.compare import ComparedLogs
+from robomarl.field.logs.compare import ComparedLogs, bounds_of
 from robomarl.field.logs.errors import best_shift
 from robomarl.field.logs.layout import LogLayout
 from robomarl.field.real.battery import BatteryFigures, battery_of
@@ -72,7 +72,7 @@ def identify_logs(found: ComparedLogs, layout: LogLayout, vehicle: AnyVehicle) -
     return Identified(
         flights, late_s, tuple(laws), tuple(flight.name for flight in flights if not flight.ordered),
         _answer_s(flights), battery_of(flights, thrust, vehicle), predicted,
-        correct(flights, layout.estimate.name, vehicle.safety.velocity_error_m_s),
+        correct(flights, layout.estimate.name, bounds_of(vehicle, layout.estimate.name)),
     )  # fmt: skip
 
 

@@ -54,12 +54,15 @@ def _errors(found: ComparedLogs, figures: Figures) -> Section:
         )
         for row in figures["errors"]
     ]
-    bounds = {row["quantity"]: row["declared"] for row in figures["errors"]}
+    bounds = {
+        what: {row["estimator"]: row["declared"] for row in figures["errors"] if row["quantity"] == what}
+        for what in ("position", "velocity")
+    }
     places = {each.name: each.position_m for each in found.errors}
     speeds = {each.name: each.velocity_m_s for each in found.errors}
     plots = [
-        draw(shares_plot(places, bounds["position"], "m"), "Position", "Dashed: the declared bound."),
-        draw(shares_plot(speeds, bounds["velocity"], "m/s"), "Velocity", "Dashed: the declared bound."),
+        draw(shares_plot(places, bounds["position"], "m"), "Position", "Dashed: the declared bounds."),
+        draw(shares_plot(speeds, bounds["velocity"], "m/s"), "Velocity", "Dashed: the declared bounds."),
     ]
     lead = (
         "Norms of the differences from motion capture. Intervals take whole flights as independent, because samples of "

@@ -11,7 +11,7 @@ from robomarl.field.real.law import JudgedLaw
 from robomarl.field.real.laws import followed, force_of
 from robomarl.field.real.samples import PERIOD_S, FlightSamples
 from robomarl.front.report.page import Section, grid, table
-from robomarl.front.report.plots.style import BAD, new_chart, robot_colour
+from robomarl.front.report.plots.style import new_chart, robot_colour
 from robomarl.front.report.sections import draw
 
 if TYPE_CHECKING:
@@ -31,15 +31,16 @@ def identified_sections(found: Identified, figures: Figures) -> list[Section]:
     return [*parts, _corrected(found, figures["corrected"]), _clocks(found, figures["clocks"])]
 
 
-def shares_plot(errors: Mapping[str, Sequence[np.ndarray]], bound: float, unit: str) -> "Figure":
-    """Return the share of samples above each error, by name, on two logarithmic axes."""
+def shares_plot(errors: Mapping[str, Sequence[np.ndarray]], bounds: Mapping[str, float], unit: str) -> "Figure":
+    """Return the share of samples above each error, by name, on two logarithmic axes, and the bounds of some."""
     figure, axes = new_chart(420, 260, "share of samples above", f"error [{unit}]")
     for index, (name, flights) in enumerate(errors.items()):
         samples = np.sort(np.concatenate(flights))
         share = 1 - np.arange(len(samples)) / len(samples)
         kept = np.unique(np.linspace(0, len(samples) - 1, 400).astype(int))
         axes.plot(np.maximum(samples[kept], LEAST), share[kept], color=robot_colour(index), label=name)
-    axes.axvline(bound, color=BAD, linestyle="--")
+        if name in bounds:
+            axes.axvline(bounds[name], color=robot_colour(index), linestyle="--", linewidth=1)
     axes.set(xscale="log", yscale="log", ylim=(LEAST, 1.2), xlim=(LEAST, None))
     axes.legend(frameon=False, fontsize=10)
     return figure
@@ -144,7 +145,7 @@ def _predicted(predicted: Sequence[Figures]) -> Section:
 def _corrected(found: Identified, rows: Sequence[Figures]) -> Section:
     names = [row["estimator"] for row in rows]
     plot = draw(
-        shares_plot(dict(zip(names, found.corrected.errors, strict=True)), rows[0]["declared"], "m/s"),
+        shares_plot(dict(zip(names, found.corrected.errors, strict=True)), {names[0]: rows[0]["declared"]}, "m/s"),
         "Velocity of the estimate", "Dashed: the declared bound.",
     )  # fmt: skip
     cells = [

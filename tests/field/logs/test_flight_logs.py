@@ -14,7 +14,7 @@ pytest.importorskip("matplotlib")
 
 from robomarl.core.config import UserError
 from robomarl.core.hardware.vehicle import load_any_vehicle
-from robomarl.field.logs.compare import ComparedLogs, compare_logs, files_of, read_logs
+from robomarl.field.logs.compare import ComparedLogs, bounds_of, compare_logs, files_of, read_logs
 from robomarl.field.logs.errors import best_shift, error_row, true_velocity
 from robomarl.field.logs.flown import in_flight
 from robomarl.field.logs.layout import LogLayout, load_log_layout
@@ -64,7 +64,8 @@ def written(file: Path, content: dict[str, np.ndarray]) -> Path:
 
 def compared(folder: Path, *contents: dict[str, np.ndarray]) -> ComparedLogs:
     files = [written(folder / f"{index}.csv.xz", content) for index, content in enumerate(contents)]
-    return compare_logs(read_logs(files, LAYOUT), LAYOUT, load_any_vehicle("crazyflie_21"))
+    bare = replace(load_any_vehicle("crazyflie_21"), estimators={}, estimator=None)
+    return compare_logs(read_logs(files, LAYOUT), LAYOUT, bare)
 
 
 def test_the_errors_are_those_that_were_put_in(tmp_path: Path):
@@ -75,6 +76,18 @@ def test_the_errors_are_those_that_were_put_in(tmp_path: Path):
     assert position.interval == pytest.approx((0.01, 0.03), abs=1e-6)  # of two flights, a draw may be one of them twice
     assert velocity.quantiles["p99"] < 1e-3
     assert filtered.largest < 0.005 and not found.grounded and not found.copies
+
+
+def test_a_bound_is_that_of_the_estimator_if_the_file_has_one():
+    vehicle = load_any_vehicle("crazyflie_21")
+    own = (vehicle.estimators or {})["firmware"]
+    assert bounds_of(vehicle, "firmware")[:2] == (own.position_error_m, own.velocity_error_m_s)
+    assert bounds_of(vehicle, "firmware").allowed == pytest.approx(1 - own.quantile)
+    assert bounds_of(vehicle, "optical flow") == (
+        vehicle.safety.position_error_m,
+        vehicle.safety.velocity_error_m_s,
+        0.001,
+    )
 
 
 def test_take_off_landing_and_the_ground_are_left_out(tmp_path: Path):
@@ -113,7 +126,7 @@ def test_a_flight_of_less_than_a_second_is_none_everywhere(tmp_path: Path):
     flies = np.flatnonzero(short[LAYOUT.motors[0]])
     short |= {name: np.where(np.arange(len(short["t"])) < flies[0] + 180, short[name], 0.0) for name in LAYOUT.motors}
     written(tmp_path / "short.csv", short)
-    written(tmp_path / "whole.csv", columns(0.03))
+    written(tmp_path / "whole.csv", columns(0.3))
     words = ["import-flights", str(tmp_path), "--layout", "nanobench", "--out", str(tmp_path / "page.html")]
     assert cli.main([*words, "--json", str(tmp_path / "f.json")]) == 1
     figures = json.loads((tmp_path / "f.json").read_text())
@@ -121,7 +134,7 @@ def test_a_flight_of_less_than_a_second_is_none_everywhere(tmp_path: Path):
 
 
 def test_quantiles_by_hand():
-    row = error_row("e", "position", "m", 0.5, [np.arange(1001) / 1000])
+    row = error_row(("e", "position", "m"), 0.5, 0.001, [np.arange(1001) / 1000])
     assert row.quantiles == pytest.approx({"p50": 0.5, "p99": 0.99, "p99.9": 0.999})
     assert row.share_above == pytest.approx(500 / 1001) and row.interval == pytest.approx((0.99, 0.99))
 
@@ -187,7 +200,7 @@ def test_layouts_are_checked(tmp_path: Path):
 
 
 def test_the_command_says_which_bound_does_not_hold(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    written(tmp_path / "one.csv", columns(0.03))
+    written(tmp_path / "one.csv", columns(0.3))
     words = ["import-flights", str(tmp_path), "--layout", "nanobench", "--out", str(tmp_path / "page.html")]
     status = cli.main([*words, "--json", str(tmp_path / "f.json")])
     figures = json.loads((tmp_path / "f.json").read_text())
