@@ -46,10 +46,10 @@ def _errors(found: ComparedLogs, figures: Figures) -> Section:
             row["estimator"],
             f"{row['quantity']} [{row['unit']}]",
             f"{row['declared']:g}",
-            *(f"{row['quantiles'][name]:.3f}" for name in ("p50", "p99")),
-            f"{row['interval'][0]:.3f} to {row['interval'][1]:.3f}",
-            f"{row['quantiles']['p99.9']:.3f}",
-            f"{row['largest']:.3f}",
+            *(f"{row['quantiles'][name]:.2g}" for name in ("p50", "p99")),
+            f"{row['interval'][0]:.2g} to {row['interval'][1]:.2g}",
+            f"{row['quantiles']['p99.9']:.2g}",
+            f"{row['largest']:.2g}",
             f"{row['flights_above']} of {figures['flights']}",
         )
         for row in figures["errors"]
