@@ -93,3 +93,24 @@ def test_check_command(small_scenario: str, tmp_path: Path, capsys: pytest.Captu
     assert found["passed"] is True
     assert {"position_diff_m", "attitude_diff_rad", "pairs"} <= set(found)
     assert "the engines agree" in capsys.readouterr().out
+
+
+def test_the_command_flies_a_row_for_each_estimator(small_scenario: str, tmp_path: Path, capsys: pytest.CaptureFixture):
+    words = ["eval", "baseline", "--scenario", small_scenario, "--episodes", "2", "--sim", "fast"]
+    both = ["--estimator", "assumed", "--estimator", "firmware"]
+    assert cli.main([*words, *both, "--json", str(tmp_path / "figures.json")]) == 0
+    assumed, firmware = json.loads((tmp_path / "figures.json").read_text())["policies"]
+    assert (assumed["estimator"], firmware["estimator"]) == ("assumed", "firmware")
+    assert firmware["active_share"] > assumed["active_share"], "wider bounds leave less to the policy"
+    assert "estimator" in capsys.readouterr().out.splitlines()[0]
+    assert cli.main([*words, "--estimator", "gps"]) == 1
+    assert "crazyflie_21.yaml: has no bounds of the estimator 'gps'; measure them" in capsys.readouterr().err
+    assert cli.main(["eval", "soccer_2v2", "--estimator", "gps"]) == 2
+    assert "--estimator is not for games" in capsys.readouterr().err
+
+
+def test_the_campaign_is_flown_with_the_bounds_of_an_estimator(tmp_path: Path):
+    figures = tmp_path / "figures.json"
+    words = ["prove", "crazyflie_21", "--estimator", "firmware", "--agent-steps", "2000", "--seconds", "2"]
+    assert cli.main([*words, "--workers", "1", "--json", str(figures)]) == 0
+    assert json.loads(figures.read_text())["estimator"] == "firmware"

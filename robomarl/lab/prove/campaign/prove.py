@@ -23,6 +23,7 @@ from robomarl.core.filter.filter import Arena, FilterCarry, SafetyFilter, from_v
 from robomarl.core.filter.give_way import GiveWay
 from robomarl.core.filter.model.constants import Mode
 from robomarl.core.filter.params import SafetyParams
+from robomarl.core.hardware.sections import ASSUMED
 from robomarl.core.hardware.vehicle import AnyVehicle
 from robomarl.core.types import Array, Figures
 from robomarl.lab.cluster.crew import crew, each
@@ -107,6 +108,7 @@ def run(
         tell(record.steps)
     records = [done[i] for i in sorted(done)]
     named = {"filter": trial.mode, "vehicle": trial.vehicle.name, "task": trial.campaign.task}
+    named["estimator"] = trial.vehicle.estimator or ASSUMED
     return figures(records) | named, records
 
 

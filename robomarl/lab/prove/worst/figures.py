@@ -2,6 +2,7 @@
 
 import math
 
+from robomarl.core.hardware.sections import ASSUMED
 from robomarl.core.types import Figures
 from robomarl.lab.prove.worst.jobs import TOLERANCE_M, Found, Hunt
 
@@ -18,6 +19,7 @@ def figures(hunt: Hunt, found: dict[float, list[Found]]) -> Figures:
     safety = hunt.vehicle.safety
     return {
         "vehicle": hunt.vehicle.name,
+        "estimator": hunt.vehicle.estimator or ASSUMED,
         "filter": hunt.mode,
         "seed": hunt.seed,
         "robustness_factor": min(touched) if touched else max(found),
