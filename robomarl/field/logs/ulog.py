@@ -15,12 +15,10 @@ def read_ulog(file: Path, wanted: Mapping[str, Sequence[str]]) -> dict[str, Logg
     """Return the wanted topics by name; the second instance of a topic is `NAME#1`.
 
     Raises:
-        UserError: pyulog is not installed, or the file is no ULog.
+        UserError: the file is no ULog.
     """
-    try:
-        from pyulog import ULog
-    except ImportError:
-        raise UserError(f"{file}: ULog needs pyulog; install it with pip install 'robomarl[logs]'.") from None
+    from pyulog import ULog
+
     try:
         with file.open("rb") as stream:
             log = ULog(stream)

@@ -23,6 +23,8 @@ from robomarl.field.real.samples import PERIOD_S, FlightSamples, samples_of
 
 LEAST_FLIGHTS = 3
 """With fewer, neither an interval nor an error on kept-back flights is worth its name."""
+LONG_S, MOVES_M, LATEST_S = 3.0, 0.2, 1.0
+"""Least length of a flight and of the way of its ordered position, and largest lag behind it, for `answer_s`."""
 NOT_TOLD = (
     "mass apart from thrust: only force over mass is felt",
     "inertia: the loop hides it",
@@ -79,7 +81,8 @@ def identify_logs(found: ComparedLogs, layout: LogLayout, vehicle: AnyVehicle) -
 def _answer_s(flights: Sequence[FlightSamples]) -> float | None:
     """How late positions follow the ordered ones."""
     parts = [(flight.order_m[flight.inner], flight.true_m[flight.inner]) for flight in flights if flight.order_m.size]
-    late = [best_shift(order, true, PERIOD_S, 1.0) for order, true in parts if np.ptp(order, axis=0).max() > 0.2]
+    moved = [part for part in parts if len(part[0]) > LONG_S / PERIOD_S and np.ptp(part[0], axis=0).max() > MOVES_M]
+    late = [best_shift(order, true, PERIOD_S, LATEST_S) for order, true in moved]
     return float(np.median(late)) if late else None
 
 

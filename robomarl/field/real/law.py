@@ -49,8 +49,9 @@ class LawValue:
     """Least value by the flights of one trajectory alone ..."""
     most: float
     """... and the largest."""
-    foretold: float
-    """Share of trajectories whose own value lies in the 95 % interval that the others foretell for it."""
+    foretold: float | None
+    """Share of trajectories whose own value lies in the 95 % interval that the others foretell for it; None with fewer
+    than four."""
 
 
 @dataclass(frozen=True)
@@ -99,9 +100,9 @@ def judge(law: FlightLaw, flights: Sequence[FlightSamples]) -> JudgedLaw:
     drawn = np.random.default_rng(0).integers(len(flights), size=(DRAWS, len(flights)))
     draws = np.stack([_step(law, bends[rows].sum(0), pulls[rows].sum(0), found) for rows in drawn])
     low, high = np.quantile(draws, ((1 - LEVEL) / 2, (1 + LEVEL) / 2), axis=0)
-    ends = np.stack([found, low, high, own.min(0), own.max(0), _foretold(own)], -1)
-    rows = zip(law.names, law.units, ends, strict=True)
-    values = tuple(LawValue(name, unit, *map(float, row)) for name, unit, row in rows)
+    ends = np.stack([found, low, high, own.min(0), own.max(0)], -1)
+    rows = zip(law.names, law.units, ends, _foretold(own), strict=True)
+    values = tuple(LawValue(name, unit, *map(float, row), foretold=share) for name, unit, row, share in rows)
     return JudgedLaw(law.name, values, law.error_unit, *_rms(squares, drawn), _each(flights, squares), without)
 
 
@@ -130,17 +131,17 @@ def _step(law: FlightLaw, bend: np.ndarray, pull: np.ndarray, theta: np.ndarray)
     return np.clip(theta - np.linalg.pinv(bend) @ pull, law.least, law.most)
 
 
-def _foretold(own: np.ndarray) -> np.ndarray:
-    """[P] shares of groups [G, P] within what the other groups foretell for one more of their kind."""
+def _foretold(own: np.ndarray) -> list[float | None]:
+    """Shares [P] of groups [G, P] within what the other groups foretell for one more of their kind."""
     count = len(own)
     if count < 4:
-        return np.full(own.shape[1], np.nan)
+        return [None] * own.shape[1]
     within = []
     for index in range(count):
         rest = np.delete(own, index, 0)
         half = student.ppf((1 + LEVEL) / 2, count - 2) * rest.std(0, ddof=1) * np.sqrt(1 + 1 / (count - 1))
         within.append(np.abs(own[index] - rest.mean(0)) <= half)
-    return np.mean(within, 0)
+    return [float(share) for share in np.mean(within, 0)]
 
 
 def _rms(squares: np.ndarray, drawn: np.ndarray) -> tuple[float, tuple[float, float]]:

@@ -60,7 +60,10 @@ class _Flight:
 
 
 def predict(flights: Sequence[FlightSamples], fitted: CommandModel) -> tuple[PredictionError, ...]:
-    """Return the errors of all models, for flights whose orders were logged."""
+    """Return the errors of all models, for flights whose orders were logged; none where all are too short."""
+    flights = [flight for flight in flights if len(_starts(flight))]
+    if not flights:
+        return ()
     prepared = [_prepared(flight, fitted) for flight in flights]
     starts = [_starts(flight) for flight in flights]
     biases = [_bias(one, at, fitted) for one, at in zip(prepared, starts, strict=True)]

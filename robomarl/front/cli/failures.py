@@ -35,6 +35,7 @@ EXTRAS = {
     "scale": ("ray", "submitit", "cloudpickle"),
     "jaxmarl": ("jaxmarl",),
     "dataset": ("pyarrow",),
+    "logs": ("pyulog",),
     "pettingzoo": ("pettingzoo",),
     "sb3": ("stable_baselines3",),
     "view": ("viser", "trimesh"),

@@ -54,7 +54,7 @@ def _laws(found: Identified, figures: Figures) -> Section:
             f"{value['value']:.3g}",
             f"{value['low']:.3g} to {value['high']:.3g}",
             f"{value['least']:.3g} to {value['most']:.3g}",
-            "" if np.isnan(value["foretold"]) else f"{value['foretold']:.0%}",
+            "" if value["foretold"] is None else f"{value['foretold']:.0%}",
             "" if index else f"{law['rms']:.3g} {law['error_unit']}",
         )
         for law in figures["laws"]

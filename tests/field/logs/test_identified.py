@@ -14,7 +14,7 @@ pytest.importorskip("matplotlib")
 from robomarl.core.config import UserError
 from robomarl.core.hardware.vehicle import Quadrotor, load_any_vehicle
 from robomarl.field.logs.compare import ComparedLogs, compare_logs, files_of, read_logs
-from robomarl.field.real.identified import Identified, identify_logs
+from robomarl.field.real.identified import Identified, identified_figures, identify_logs
 from robomarl.front import cli
 from tests.field.logs.flown_logs import DRAG_PER_S, FORCE_PER_VOLT, LAYOUT, LOOP, ROTOR_LAG_S, flown, written
 
@@ -83,6 +83,14 @@ def test_the_command_writes_page_json_and_vehicle(logs: Path, tmp_path: Path, ca
     assert "can't tell inertia" in capsys.readouterr().out
     assert "fitted to other trajectories" in (tmp_path / "page.html").read_text()
     assert cli.main([*words, "--patch", str(tmp_path)]) == 2
+
+
+def test_three_short_flights_have_fewer_figures(compared: ComparedLogs):
+    """Of 1.5 s each: too short to predict from, too few to foretell a trajectory, and all numbers finite."""
+    short = tuple((log, slice(at.start, at.start + 150)) for log, at in compared.flown[:3])
+    found = identify_logs(replace(compared, flown=short), LAYOUT, load_any_vehicle("crazyflie_21"))
+    assert not found.predicted and {value.foretold for law in found.laws for value in law.values} == {None}
+    json.dumps(identified_figures(found), allow_nan=False)
 
 
 def test_what_can_not_be_identified_is_one_sentence(compared: ComparedLogs):
