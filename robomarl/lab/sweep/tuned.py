@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -17,6 +18,8 @@ from robomarl.lab.sweep.space import Draws, SchedulerConfig, SweepPlan, Value
 from robomarl.lab.sweep.trial import SweepTrial, TrialReport, train_trial
 
 NUMBER, TUNE_FOLDER = "number", "ray_tune"
+TRIAL_ID = re.compile(r"[0-9a-f]+_\d{5}")
+"""Ray's name of a trial, as in the name of its folder."""
 DEATHS = 5
 """Times that a trial's worker may die before the trial counts as failed."""
 
@@ -54,7 +57,9 @@ def run_trials(job: SweepJob, workers: int) -> list[TrialOutcome]:
         workers: trials at a time.
     """
     place = (job.out / TUNE_FOLDER).resolve()
-    work = tune.with_resources(tune.with_parameters(_work, trials=job.trials, pbt=_exchanges(job)), {"cpu": 1})
+    pbt = _exchanges(job)
+    trials = tuple(replace(trial, steps=trial.steps or job.last_step) for trial in job.trials) if pbt else job.trials
+    work = tune.with_resources(tune.with_parameters(_work, trials=trials, pbt=pbt), {"cpu": 1})
     if tune.Tuner.can_restore(str(place)):
         tuner = tune.Tuner.restore(str(place), work, resume_unfinished=True, restart_errored=True)
     else:
@@ -73,7 +78,7 @@ def run_trials(job: SweepJob, workers: int) -> list[TrialOutcome]:
             ),
         )
     results = tuner.fit()
-    numbers = {config[NUMBER]: result for result in results if (config := result.config)}
+    numbers = {_number(TRIAL_ID.findall(result.path)[-1]): result for result in results}
     found = {number: _outcome(job, result, number) for number, result in numbers.items()}
     return [found[trial.number] for trial in job.trials if trial.number in found]
 
@@ -99,7 +104,7 @@ def scheduler_of(job: SweepJob) -> TrialScheduler | None:
 
 def _work(config: dict[str, Value], trials: tuple[SweepTrial, ...], pbt: bool) -> None:
     """Train one trial in a worker."""
-    trial = trials[int(config[NUMBER])]
+    trial = trials[_number(tune.get_context().get_trial_id())]
     before = 0
     if pbt:
         trial, before = _exchanged(trial, {key: value for key, value in config.items() if key != NUMBER})
@@ -110,7 +115,7 @@ def _work(config: dict[str, Value], trials: tuple[SweepTrial, ...], pbt: bool) -
             tune.report(row)
             return
         with TemporaryDirectory() as folder:
-            about = {"number": trial.number, "steps": before + now.steps}
+            about = {"number": trial.number, "steps": before + now.steps, "before": before, "start": trial.start}
             (Path(folder) / "about.json").write_text(json.dumps(about))
             shutil.copytree(trial.folder, Path(folder) / "run")
             tune.report(row, checkpoint=tune.Checkpoint.from_directory(folder))
@@ -118,8 +123,16 @@ def _work(config: dict[str, Value], trials: tuple[SweepTrial, ...], pbt: bool) -
     train_trial(trial, report)
 
 
+def _number(trial_id: str) -> int:
+    """Number of a trial by Ray's name of it, which ends with it; pbt copies `config`, the number in it included."""
+    return int(trial_id.rsplit("_", 1)[-1])
+
+
 def _exchanged(trial: SweepTrial, values: dict[str, Value]) -> tuple[SweepTrial, int]:
-    """The trial with the values that pbt gives it, and the agent-steps of the weights that it begins with."""
+    """The trial with the values that pbt gives it, and the agent-steps of the weights that it began with.
+
+    A trial is paused at each exchange. One that keeps its weights goes on in its run folder.
+    """
     trial = replace(trial, values=values)
     given = tune.get_checkpoint()
     if given is None:
@@ -127,13 +140,18 @@ def _exchanged(trial: SweepTrial, values: dict[str, Value]) -> tuple[SweepTrial,
     with given.as_directory() as folder:
         about = json.loads((Path(folder) / "about.json").read_text())
         if about["number"] == trial.number:
-            return trial, 0
+            return _rest(trial, about["start"], about["before"]), about["before"]
         start = trial.folder.with_name(f"{trial.folder.name}_from_{about['number']:04d}")
         shutil.rmtree(start, ignore_errors=True)
         shutil.copytree(Path(folder) / "run", start)
     shutil.rmtree(trial.folder, ignore_errors=True)
-    left = None if trial.steps is None else max(1, trial.steps - about["steps"])
-    return replace(trial, start=str(start), steps=left), int(about["steps"])
+    return _rest(trial, str(start), about["steps"]), about["steps"]
+
+
+def _rest(trial: SweepTrial, start: str, before: int) -> SweepTrial:
+    """The trial from these weights on, which have so many agent-steps already."""
+    assert trial.steps is not None, "trials that exchange have their steps"
+    return replace(trial, start=start, steps=max(1, trial.steps - before))
 
 
 def _exchanges(job: SweepJob) -> bool:
