@@ -82,14 +82,18 @@ def _documented(body: list[ast.stmt]) -> Iterator[tuple[str, str]]:
                 yield name, " ".join(said.split())
 
 
-def nested(hint: Any) -> tuple[type, bool] | None:
-    """The dataclass that such a table becomes, and whether it is a list of tables; None for other types."""
+def nested(hint: Any) -> tuple[type, str] | None:
+    """The dataclass that such a table becomes, and what its path ends in: "[]" for one of a list of tables, ".NAME" for
+    one of several by name; None for other types.
+    """
     origin, args = typing.get_origin(hint), typing.get_args(hint)
     if origin in (typing.Union, types.UnionType):
         return next((found for arg in args if (found := nested(arg))), None)
     if origin is tuple and args[1:] == (Ellipsis,):
-        return (found[0], True) if (found := nested(args[0])) else None
-    return (hint, False) if dataclasses.is_dataclass(hint) and isinstance(hint, type) else None
+        return (found[0], "[]") if (found := nested(args[0])) else None
+    if origin is dict:
+        return (found[0], ".NAME") if (found := nested(args[1])) else None
+    return (hint, "") if dataclasses.is_dataclass(hint) and isinstance(hint, type) else None
 
 
 class Tables:
@@ -115,8 +119,8 @@ class Tables:
             section = inside.get(field.name)
             meaning = said.get(field.name) or (section and first_paragraph(section[0])) or ""
             yield row(f"`{field.name}`", kind_of(hints[field.name], section), default(field), meaning)
-        for name, (section, many) in inside.items():
-            yield from self._section(section, f"{path}.{name}".lstrip(".") + "[]" * many, title)
+        for name, (section, end) in inside.items():
+            yield from self._section(section, f"{path}.{name}".lstrip(".") + end, title)
 
     def _section(self, section: type, path: str, title: str) -> Iterator[str]:
         if section in self._seen:
@@ -127,7 +131,7 @@ class Tables:
         yield from self.of(section, path, title)
 
 
-def kind_of(hint: Any, section: tuple[type, bool] | None) -> str:
+def kind_of(hint: Any, section: tuple[type, str] | None) -> str:
     """The type of a key, in a few words."""
     if section:
         return "tables, see below" if section[1] else "table, see below"
