@@ -25,6 +25,9 @@ from robomarl.core.tables import read_toml
 from robomarl.lab.train.config import TrainConfig
 
 Value = bool | int | float | str
+FIXED = ("scenario", "version")
+"""Keys of a recipe that a sweep does not vary."""
+MOST_TRIALS = 10_000
 Values = dict[str, Value]
 """Values of one trial by dotted key of the recipe."""
 
@@ -86,6 +89,13 @@ class SweepPlan:
     """Agent-steps of a trial, instead of the recipe's."""
     scheduler: SchedulerConfig = SchedulerConfig()
 
+    def __post_init__(self) -> None:
+        """Check that no trial is trained twice, and that there is one."""
+        if not self.seeds or len(set(self.seeds)) < len(self.seeds):
+            raise ValueError(f"seeds = {list(self.seeds)} must name one seed or more, each once.")
+        if not self.metric.strip():
+            raise ValueError('metric is empty; name a column of metrics.csv, as in metric = "success".')
+
 
 def read_plan(path: Path, base: TrainConfig) -> tuple[SweepPlan, list[Values]]:
     """Return the plan in a file, and the values of each of its combinations.
@@ -100,7 +110,9 @@ def read_plan(path: Path, base: TrainConfig) -> tuple[SweepPlan, list[Values]]:
     plan = build(SweepPlan, read_toml(path, lambda name: read_toml(path.with_name(name), lambda _: {})), path.name)
     if not plan.space:
         raise UserError(f"{path.name}: [space] is empty; add a key of the recipe, as in learning_rate = [1e-3, 3e-3].")
-    found = _combinations(plan, choices_of(plan, base, path.name))
+    choices = choices_of(plan, base, path.name)
+    _check_count(plan, choices, path.name)
+    found = _combinations(plan, choices)
     for values in found:
         with_values(base, values, path.name)
     return plan, found
@@ -138,7 +150,11 @@ def recipe_lines(extended: str, values: Values) -> str:
 
 def _choice(key: str, value: object, base: TrainConfig, file: str) -> list[Value] | Draws:
     old = _value_at(key, base, file)
+    if key in FIXED:
+        raise UserError(f"{file}: space.{key} is the same in all trials; leave it out of the space.")
     if is_list(value) and value and all(isinstance(one, Value) for one in value):
+        if len(set(map(json.dumps, value))) < len(value):
+            raise UserError(f"{file}: space.{key} = {json.dumps(value)} has a value twice; name each once.")
         return [one for one in value if isinstance(one, Value)]
     if is_table(value) and len(value) == 1 and (kind := next(iter(value))) in ("range", "log"):
         ends = convert(tuple[float, float], value[kind], file, f"space.{key}.{kind}")
@@ -149,6 +165,21 @@ def _choice(key: str, value: object, base: TrainConfig, file: str) -> list[Value
             raise UserError(f"{file}: space.{key}.{kind} = [{low:g}, {high:g}]; write it with {positive}low < high.")
         return Draws(low, high, kind == "log", isinstance(old, int) and not isinstance(old, bool))
     raise UserError(f"{file}: space.{key} must be a list of values, {{range = [low, high]}} or {{log = [low, high]}}.")
+
+
+def _check_count(plan: SweepPlan, choices: dict[str, list[Value] | Draws], file: str) -> None:
+    """Raises `UserError` for too many trials, or fewer than a scheduler can compare."""
+    ranges = any(isinstance(one, Draws) for one in choices.values())
+    mixed = math.prod(len(one) for one in choices.values() if isinstance(one, list))
+    count = (plan.trials if ranges else 1) * mixed * len(plan.seeds)
+    if count > MOST_TRIALS:
+        raise UserError(
+            f"{file}: these are {count} trials, and {MOST_TRIALS} at most can be; lower trials or the lists."
+        )
+    if count < 2 and plan.scheduler.kind != "none":
+        raise UserError(
+            f"{file}: scheduler.kind = {plan.scheduler.kind!r} compares trials, and there is one; add values."
+        )
 
 
 def _value_at(dotted: str, base: TrainConfig, file: str) -> object:

@@ -5,12 +5,14 @@ import math
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from robomarl.core.config import UserError
 from robomarl.lab.sim.scenario import load_scenario
 from robomarl.lab.sweep.space import Values, recipe_lines
 from robomarl.lab.train.config import load_recipe
+from robomarl.lab.train.run.kept import KeptPrograms
 from robomarl.lab.train.run.options import Rows, RunOptions
 from robomarl.lab.train.run.runner import NothingLeftError, longer, train_run
 from robomarl.lab.train.state import TrainState
@@ -61,6 +63,12 @@ class TrialReport:
     """True: the trial has all of its agent-steps."""
 
 
+@cache
+def programs_of_this_worker() -> KeptPrograms:
+    """Programs of the last trial of this process: trials that differ in their seeds alone have equal ones."""
+    return KeptPrograms()
+
+
 def train_trial(trial: SweepTrial, report: Callable[[TrialReport], None]) -> TrialReport:
     """Train a trial to its end, from its newest checkpoint on; a finished one is not trained again.
 
@@ -88,6 +96,7 @@ def train_trial(trial: SweepTrial, report: Callable[[TrialReport], None]) -> Tri
         resume=trial.folder.is_dir(),
         init=(trial.start,) if trial.start else (),
         quiet=True,
+        kept=programs_of_this_worker(),
         on_update=window.update,
     )
     try:

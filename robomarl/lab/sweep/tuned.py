@@ -68,7 +68,11 @@ def run_trials(job: SweepJob, workers: int) -> list[TrialOutcome]:
             work,
             param_space={NUMBER: tune.grid_search([trial.number for trial in job.trials])} | _values(job),
             tune_config=tune.TuneConfig(
-                metric="metric", mode=job.plan.goal, max_concurrent_trials=workers, scheduler=scheduler_of(job)
+                metric="metric",
+                mode=job.plan.goal,
+                max_concurrent_trials=workers,
+                scheduler=scheduler_of(job),
+                reuse_actors=not pbt,  # a worker keeps its compiled programs for the next trial
             ),
             run_config=tune.RunConfig(
                 name=TUNE_FOLDER,

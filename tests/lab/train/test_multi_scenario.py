@@ -15,6 +15,7 @@ from robomarl.lab.train.config import NetworkConfig, SelfPlayConfig, TrainConfig
 from robomarl.lab.train.run.weights import weights_of, with_weights
 from robomarl.lab.train.self_play import multi_scenario
 from robomarl.lab.train.self_play.games import init_games
+from robomarl.lab.train.self_play.league import NO_TEAMS
 from robomarl.lab.train.self_play.multi_scenario import init_state, make_update
 from robomarl.lab.train.state import TrainState
 
@@ -50,7 +51,7 @@ def test_the_actor_goes_round_and_all_else_stays(monkeypatch: pytest.MonkeyPatch
     here: dict[str, Any] = {"params": {"actor": 0, "critic": 20}, "obs_stats": "new", "steps": 6}
     other = TrainState(*nothing)._replace(**there)
     state = other._replace(**here, others=(other,))
-    after, metrics = make_update(CONFIG, GAMES, [None, None])(state)
+    after, metrics = make_update(CONFIG, GAMES, [NO_TEAMS, NO_TEAMS])(state)
     assert (after.params, after.steps, after.obs_stats) == ({"actor": 12, "critic": 21}, 9, "new")
     assert (after.others[0].params, after.others[0].obs_stats) == ({"actor": 12, "critic": 51}, "new")
     assert metrics == {"reward": 1, "loss/kl": 0.0, "soccer_2v2/reward": 2}
@@ -59,7 +60,7 @@ def test_the_actor_goes_round_and_all_else_stays(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.slow
 def test_two_games_are_trained_in_one_program_and_snapshots_are_taken_every_second_round():
     update, state = (
-        jax.jit(make_update(CONFIG, GAMES, [None, None])),
+        jax.jit(make_update(CONFIG, GAMES, [NO_TEAMS, NO_TEAMS])),
         jax.jit(lambda k: init_state(CONFIG, GAMES, k))(jax.random.key(0)),
     )
     taken = []

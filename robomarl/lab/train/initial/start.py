@@ -1,7 +1,7 @@
 """Start of a run: its own checkpoints, the weights of other runs, or nothing."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 import jax
@@ -51,12 +51,10 @@ def first_state(
     env: AgentsEnv,
     options: RunOptions,
     weights: Sequence[Mapping[str, np.ndarray]],
-    from_nothing: Callable[[], jax.stages.Traced],
+    from_nothing: Callable[[jax.Array], TrainState],
 ) -> TrainState:
     """Return the state from which the run starts, of all seeds at once (leading axis) if there are
     several.
-
-    `from_nothing`: makes the result of `traced_start`.
     """
     saved = load_checkpoints(list(options.folders.values()), config, env) if options.resume else None
     if saved:
@@ -67,13 +65,29 @@ def first_state(
         pairs, source = zip(keys, weights, strict=True), f"--init {' '.join(options.init)}"
         states = [with_scales(config, env, with_weights(start(key), own, source)) for key, own in pairs]
         return states[0] if len(states) == 1 else jax.tree.map(lambda *x: jnp.stack(x), *states)
-    return compiled_once(from_nothing().lower())(seed_keys(options))
+    return from_nothing(seed_keys(options))
 
 
-def traced_start(config: TrainConfig, env: AgentsEnv, options: RunOptions) -> jax.stages.Traced:
-    """The program that makes the state of all seeds from nothing, of `seed_keys`; `out_info` has shapes and types."""
-    start = partial(init_state, config, env)
-    return jax.jit(start if options.seeds == 1 else jax.vmap(start)).trace(seed_keys(options))
+class FromNothing:
+    """The program that makes the state of all seeds from nothing, of `seed_keys`; traced when asked for."""
+
+    def __init__(self, config: TrainConfig, env: AgentsEnv, options: RunOptions) -> None:
+        """Compile nothing yet."""
+        self._config, self._env, self._options = config, env, options
+
+    @cached_property
+    def traced(self) -> jax.stages.Traced:
+        """Return it traced; `out_info` has shapes and types of the state."""
+        start = partial(init_state, self._config, self._env)
+        return jax.jit(start if self._options.seeds == 1 else jax.vmap(start)).trace(seed_keys(self._options))
+
+    @cached_property
+    def _compiled(self) -> jax.stages.Compiled:
+        return compiled_once(self.traced.lower())
+
+    def __call__(self, keys: jax.Array) -> TrainState:
+        """Return the state of all seeds, of their keys."""
+        return self._compiled(keys)
 
 
 def seed_keys(options: RunOptions) -> jax.Array:

@@ -3,11 +3,12 @@
 import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from robomarl.core.bundle.provenance import UsedResidual
 from robomarl.lab.train.boards import BoardName
+from robomarl.lab.train.run.kept import KeptPrograms
 from robomarl.lab.train.state import TrainState
 
 Rows = list[dict[str, float]]
@@ -55,6 +56,8 @@ class RunOptions:
     """Evaluations on `mujoco`, spread over the run; the best policy is kept as best.npz."""
     eval_episodes: int = 32
     """Episodes of each."""
+    kept: KeptPrograms = field(default_factory=KeptPrograms)
+    """Programs of an earlier run of this process."""
     on_update: Callable[[TrainState, Rows], None] | None = None
     """Called after every update, with the states and the rows of metrics."""
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 
 import jax
 import numpy as np
@@ -27,9 +27,10 @@ from robomarl.lab.train.devices.across import Devices
 from robomarl.lab.train.devices.divide import placed
 from robomarl.lab.train.devices.memory import check_memory, device_bytes
 from robomarl.lab.train.initial.programs import compile_update
-from robomarl.lab.train.initial.start import first_state, initial_weights, traced_start
+from robomarl.lab.train.initial.start import FromNothing, first_state, initial_weights
 from robomarl.lab.train.run.best_policy import BestPolicyKeeper
 from robomarl.lab.train.run.folders import begun_or_gone, create_runs, hold, reopen
+from robomarl.lab.train.run.kept import RunPrograms
 from robomarl.lab.train.run.logs import Logs, ProgressBar
 from robomarl.lab.train.run.nan_guard import bad_metrics, stop_at_nan
 from robomarl.lab.train.run.options import Rows, RunOptions
@@ -97,9 +98,13 @@ def _train(config: TrainConfig, scenario: Scenario, options: RunOptions, locks: 
         create_runs(config, scenario, options)
         locks.enter_context(begun_or_gone(options.folders.values()))
         hold(options, locks)
-    start = cache(lambda: traced_start(config, env, options))
     place = partial(placed, devices=devices, seeds=options.seeds)
-    update = None if options.resume else compile_update(step, place(start().out_info), options.seeds)
+    start, update = FromNothing(config, env, options), None
+    if not options.resume:
+        key = repr((recipe_text(config), scenario, options.seeds, options.devices))
+        start, update = options.kept.get(key) or options.kept.keep(
+            key, RunPrograms(start, compile_update(step, place(start.traced.out_info), options.seeds))
+        )
     first = place(first_state(config, env, options, weights, start))
     check_roles(config, env)
     steps = int(np.max(first.steps))
