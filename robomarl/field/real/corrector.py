@@ -36,7 +36,7 @@ def correct(flights: Sequence[FlightSamples], name: str, bounds: DeclaredBounds)
         bounds: bounds of the vehicle file.
     """
     wrong = [(flight.true_m_s - flight.estimated_m_s)[flight.inner] for flight in flights]
-    told = held_out(flights, [_features(flight) for flight in flights], wrong)
+    told = held_out(flights, lambda index: _features(flights[index]), wrong)
     before = tuple(np.linalg.norm(error, axis=-1) for error in wrong)
     after = tuple(np.linalg.norm(error - said, axis=-1) for error, said in zip(wrong, told, strict=True))
     names = (f"{name}, clocks aligned", f"{name}, corrected, held out")

@@ -16,7 +16,7 @@ from robomarl.field.logs.errors import best_shift
 from robomarl.field.logs.layout import LogLayout
 from robomarl.field.real.battery import BatteryFigures, battery_of
 from robomarl.field.real.corrector import Corrected, correct
-from robomarl.field.real.law import JudgedLaw, judge
+from robomarl.field.real.law import JudgedLaw, groups_of, judge
 from robomarl.field.real.laws import PITCH, ROLL, drag_law, loop_law, thrust_law
 from robomarl.field.real.predict import CommandModel, PredictionError, predict
 from robomarl.field.real.samples import PERIOD_S, FlightSamples, samples_of
@@ -57,25 +57,36 @@ def identify_logs(found: ComparedLogs, layout: LogLayout, vehicle: AnyVehicle) -
     """Fit and judge all that logs can tell.
 
     Raises:
-        UserError: the vehicle is no quadrotor, there are too few flights, or the layout lacks a quantity.
+        UserError: the vehicle is no quadrotor, there are too few flights or they are of one trajectory, or the layout
+            lacks a quantity.
     """
     if not isinstance(vehicle, Quadrotor):
         raise UserError(f"{vehicle.name}: --identify fits quadrotors, and this is none; leave it out.")
     if len(found.flown) < LEAST_FLIGHTS:
         raise UserError(f"--identify needs {LEAST_FLIGHTS} flights to keep some back, not {len(found.flown)}.")
     flights, late_s = samples_of(found.flown, layout)
+    if not _divisible(flights):
+        raise UserError(
+            f"{flights[0].name} and the rest are of one trajectory {flights[0].trajectory!r}, so that none can be "
+            "kept back; name flights of another, or leave trajectory out of the layout."
+        )
     thrust, drag = judge(thrust_law(), flights), judge(drag_law(), flights)
     ordered = [flight for flight in flights if flight.ordered]
     laws, predicted = [thrust, drag], ()
-    if len(ordered) >= LEAST_FLIGHTS:
+    if len(ordered) >= LEAST_FLIGHTS and _divisible(ordered):
         roll, pitch = judge(loop_law(ROLL), ordered), judge(loop_law(PITCH), ordered)
-        drags = (drag["drag_x_per_s"], drag["drag_y_per_s"], vehicle.body.drag_per_s)
-        laws, predicted = [thrust, drag, roll, pitch], predict(ordered, CommandModel(thrust, (roll, pitch), drags))
+        model = CommandModel(thrust, drag, (roll, pitch), vehicle.body.drag_per_s)
+        laws, predicted = [thrust, drag, roll, pitch], predict(ordered, model)
     return Identified(
         flights, late_s, tuple(laws), tuple(flight.name for flight in flights if not flight.ordered),
         _answer_s(flights), battery_of(flights, thrust, vehicle), predicted,
         correct(flights, layout.estimate.name, bounds_of(vehicle, layout.estimate.name)),
     )  # fmt: skip
+
+
+def _divisible(flights: Sequence[FlightSamples]) -> bool:
+    """True if a trajectory can be kept back."""
+    return len(groups_of(flights)) > 1
 
 
 def _answer_s(flights: Sequence[FlightSamples]) -> float | None:

@@ -84,14 +84,14 @@ def groups_of(flights: Sequence[FlightSamples]) -> dict[str, list[int]]:
 
 
 def judge(law: FlightLaw, flights: Sequence[FlightSamples]) -> JudgedLaw:
-    """Fit a law to all flights, and once more without each trajectory, for its errors there."""
+    """Fit a law to all flights, of two trajectories or more, and once more without each, for its errors there."""
     found = _solved(law, flights, law.first, 30)
     bends, pulls = _normal(law, flights, found)
     groups = groups_of(flights)
     squares, without = np.zeros((len(flights), 2)), {}
     for name, rows in groups.items():
         rest = [flight for index, flight in enumerate(flights) if index not in rows]
-        theta = _solved(law, rest, found, 5) if rest else found
+        theta = _solved(law, rest, found, 30)
         without[name] = tuple(map(float, theta))
         for index in rows:
             error = law.error(theta, flights[index])

@@ -2,7 +2,7 @@
 
 All start from motion capture through robomarl's filter, which knows nothing of what comes. The command model knows
 the orders of the horizon (tilt and motors), as a planner that sends them does; those of these logs are a controller's,
-and so carry what it saw in that time.
+and so carry what it saw in that time. Its laws are those that were fitted without the flight's trajectory.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robomarl.field.real.law import JudgedLaw
-from robomarl.field.real.laws import PITCH, ROLL, followed, lagged
+from robomarl.field.real.laws import PITCH, ROLL, followed, force_of
 from robomarl.field.real.ridge import held_out, history
 from robomarl.field.real.samples import PERIOD_S, UP, FlightSamples, tilt_of
 
@@ -38,12 +38,14 @@ class PredictionError:
 
 @dataclass(frozen=True)
 class CommandModel:
-    """Parameters of the command model."""
+    """Laws of the command model, each also fitted without each trajectory."""
 
     thrust: JudgedLaw
+    drag: JudgedLaw
     loops: tuple[JudgedLaw, JudgedLaw]
     """Of roll and pitch."""
-    drag_per_s: tuple[float, float, float]
+    drag_z_per_s: float
+    """Drag along z, which logs can't tell."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,8 @@ class _Flight:
     """[K]."""
     yaw: np.ndarray
     """[K]."""
+    drag_per_s: np.ndarray
+    """[3] body."""
 
 
 def predict(flights: Sequence[FlightSamples], fitted: CommandModel) -> tuple[PredictionError, ...]:
@@ -66,16 +70,16 @@ def predict(flights: Sequence[FlightSamples], fitted: CommandModel) -> tuple[Pre
         return ()
     prepared = [_prepared(flight, fitted) for flight in flights]
     starts = [_starts(flight) for flight in flights]
-    biases = [_bias(one, at, fitted) for one, at in zip(prepared, starts, strict=True)]
+    biases = [_bias(one, at) for one, at in zip(prepared, starts, strict=True)]
     wrong = [
         np.stack([
-            _still(one, at), _rolled(one, at, 0 * bias, fitted), _rolled(one, at, bias, fitted)
+            _still(one, at), _rolled(one, at, 0 * bias), _rolled(one, at, bias)
         ])
         for one, at, bias in zip(prepared, starts, biases, strict=True)
     ]  # fmt: skip
     features = [_features(*row) for row in zip(prepared, starts, biases, strict=True)]
     targets = [error[-1].reshape(len(error[-1]), -1) for error in wrong]
-    told = held_out(flights, features, targets)
+    told = held_out(flights, features.__getitem__, targets)
     errors = [
         np.concatenate([error, (target - said).reshape(1, *error.shape[1:])])
         for error, target, said in zip(wrong, targets, told, strict=True)
@@ -84,13 +88,14 @@ def predict(flights: Sequence[FlightSamples], fitted: CommandModel) -> tuple[Pre
 
 
 def _prepared(flight: FlightSamples, fitted: CommandModel) -> _Flight:
-    tilt = [
-        followed(np.array([value.value for value in fitted.loops[axis].values]), flight.tilt_order_rad[:, axis])
-        for axis in (ROLL, PITCH)
-    ]
-    force = fitted.thrust["force_per_volt"] * lagged(flight.voltage, fitted.thrust["rotor_lag_s"])
-    turn = flight.true_turn
-    return _Flight(flight, np.stack(tilt, -1), force, np.arctan2(turn[:, 1, 0], turn[:, 0, 0]))
+    """Follow the orders by laws that never saw the flight's trajectory."""
+    name, turn = flight.trajectory, flight.true_turn
+    loops = [np.array(loop.without[name]) for loop in fitted.loops]
+    tilt = [followed(loops[axis], flight.tilt_order_rad[:, axis]) for axis in (ROLL, PITCH)]
+    drag = np.array([*fitted.drag.without[name], fitted.drag_z_per_s])
+    gain, lag_s = fitted.thrust.without[name]
+    force = force_of(gain, lag_s, flight)
+    return _Flight(flight, np.stack(tilt, -1), force, np.arctan2(turn[:, 1, 0], turn[:, 0, 0]), drag)
 
 
 def _starts(flight: FlightSamples) -> np.ndarray:
@@ -106,11 +111,11 @@ def _accelerations(one: _Flight, rows: np.ndarray, yaw: np.ndarray) -> np.ndarra
     return np.stack([x, y, flat[:, 2]], -1) * force[:, None] - UP
 
 
-def _bias(one: _Flight, starts: np.ndarray, fitted: CommandModel) -> np.ndarray:
+def _bias(one: _Flight, starts: np.ndarray) -> np.ndarray:
     """[R, 3] acceleration of the last half second that the command model does not explain."""
     rows, back = np.arange(len(one.force)), round(BIAS_S / PERIOD_S)
     speed = one.samples.seen_m_s
-    gained = PERIOD_S * np.cumsum(_accelerations(one, rows, one.yaw) - np.array(fitted.drag_per_s) * speed, 0)
+    gained = PERIOD_S * np.cumsum(_accelerations(one, rows, one.yaw) - one.drag_per_s * speed, 0)
     return ((speed - gained)[starts] - (speed - gained)[starts - back]) / BIAS_S
 
 
@@ -121,12 +126,12 @@ def _still(one: _Flight, starts: np.ndarray) -> np.ndarray:
     return np.stack(states, 1) - _true(one, starts)
 
 
-def _rolled(one: _Flight, starts: np.ndarray, bias: np.ndarray, fitted: CommandModel) -> np.ndarray:
+def _rolled(one: _Flight, starts: np.ndarray, bias: np.ndarray) -> np.ndarray:
     """[R, H, 6] errors of the command model."""
     place, speed, yaw = one.samples.seen_m[starts], one.samples.seen_m_s[starts], one.yaw[starts]
     kept = []
     for step in range(1, round(AFTER_S[-1] / PERIOD_S) + 1):
-        push = _accelerations(one, starts + step, yaw) - np.array(fitted.drag_per_s) * speed + bias
+        push = _accelerations(one, starts + step, yaw) - one.drag_per_s * speed + bias
         place, speed = place + PERIOD_S * (speed + 0.5 * PERIOD_S * push), speed + PERIOD_S * push
         if step in [round(after / PERIOD_S) for after in AFTER_S]:
             kept.append(np.concatenate([place, speed], -1))

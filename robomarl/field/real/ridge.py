@@ -1,6 +1,6 @@
 """`held_out`: a ridge regression fitted without each trajectory in turn, and what it says of that trajectory."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -12,37 +12,57 @@ STRENGTH = 1e-4
 
 
 def held_out(
-    flights: Sequence[FlightSamples], features: Sequence[np.ndarray], targets: Sequence[np.ndarray]
+    flights: Sequence[FlightSamples], features: Callable[[int], np.ndarray], targets: Sequence[np.ndarray]
 ) -> list[np.ndarray]:
-    """Return for each flight what the others say of its targets.
+    """Return for each flight what flights of other trajectories say of its targets.
+
+    Only sums of a trajectory are kept, and features of one flight at a time, so that memory does not grow with flights.
 
     Args:
-        flights: flights, by whose trajectories the data are divided.
-        features: [K, N] of each.
+        flights: flights, of two trajectories or more.
+        features: [K, N] of the flight with this index; called more than once for each.
         targets: [K, T] of each.
     """
-    middle, spread = _standard(features)
-    full = [np.c_[(rows - middle) / spread, np.ones(len(rows))] for rows in features]
-    squares = np.stack([rows.T @ rows for rows in full])
-    products = np.stack([rows.T @ wanted for rows, wanted in zip(full, targets, strict=True)])
+    middle, spread = _standard(len(flights), features)
+
+    def full(index: int) -> np.ndarray:
+        rows = (features(index) - middle) / spread
+        return np.c_[rows, np.ones(len(rows))]
+
+    groups = groups_of(flights)
+    sums = {name: _sums(rows, full, targets) for name, rows in groups.items()}
     found: list[np.ndarray] = [wanted for wanted in targets]
-    for rows in groups_of(flights).values():
-        rest = np.setdiff1d(np.arange(len(flights)), rows)
-        if not len(rest):
-            rest = np.array(rows)
-        total = squares[rest].sum(0)
-        penalty = STRENGTH * total[-1, -1] * np.eye(len(total))
-        weights = np.linalg.solve(total + penalty, products[rest].sum(0))
+    for name, rows in groups.items():
+        rest = [both for other, both in sums.items() if other != name]
+        square, product = np.sum([both[0] for both in rest], 0), np.sum([both[1] for both in rest], 0)
+        penalty = STRENGTH * square[-1, -1] * np.eye(len(square))
+        weights = np.linalg.solve(square + penalty, product)
         for index in rows:
-            found[index] = full[index] @ weights
+            found[index] = full(index) @ weights
     return found
 
 
-def _standard(features: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+def _sums(
+    rows: Sequence[int], full: Callable[[int], np.ndarray], targets: Sequence[np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """[N, N] and [N, T] normal equations of some flights."""
+    square, product = np.zeros(1), np.zeros(1)
+    for index in rows:
+        values = full(index)
+        square, product = square + values.T @ values, product + values.T @ targets[index]
+    return square, product
+
+
+def _standard(flights: int, features: Callable[[int], np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """[N] mean and spread over all flights: units, and no more, that is, nothing of the targets."""
-    count = sum(len(rows) for rows in features)
-    middle = np.sum([rows.sum(0) for rows in features], 0) / count
-    return middle, np.sqrt(np.sum([((rows - middle) ** 2).sum(0) for rows in features], 0) / count) + 1e-9
+    count, first, second = 0, np.zeros(1), np.zeros(1)
+    for index in range(flights):
+        rows = features(index)
+        count, first = count + len(rows), first + rows.sum(0)
+    middle = first / count
+    for index in range(flights):
+        second = second + ((features(index) - middle) ** 2).sum(0)
+    return middle, np.sqrt(second / count) + 1e-9
 
 
 def history(values: np.ndarray, rows: np.ndarray, back: Sequence[int]) -> np.ndarray:

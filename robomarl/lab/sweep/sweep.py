@@ -19,7 +19,8 @@ from robomarl.lab.train.config import TrainConfig
 from robomarl.lab.train.run.runner import longer
 from robomarl.lab.train.run.storage import replace_text
 
-RESULTS = "sweep.json"
+RESULTS, OF = "sweep.json", "sweep_of.json"
+"""Figures; and the scenario and recipe that a sweep was begun with."""
 LOOK_S = 1.0
 """Time between two looks at how far the trials are [s]."""
 
@@ -56,7 +57,7 @@ def run_sweep(
         UserError: of the plan, the folder or the cluster; or every trial failed.
     """
     job = job_of(base, options)
-    _begin(job, options)
+    begin(options)
     with _watched(job, on_steps):
         if cluster.on == SLURM:
             outcomes = run_on_slurm(job, cluster.workers)
@@ -120,16 +121,23 @@ def figures_of(job: SweepJob, options: SweepOptions, outcomes: list[TrialOutcome
     return {"sweep": str(options.out), **about, "scheduler": job.plan.scheduler.kind, **states, "trials": rows}
 
 
-def _begin(job: SweepJob, options: SweepOptions) -> None:
-    """Make the folder, or see that it is of this very plan."""
+def begin(options: SweepOptions) -> None:
+    """Make the folder, or see that it is of this very plan, scenario and recipe."""
     made, text = options.out / "plan.toml", options.space.read_text()
+    of, about = options.out / OF, {"scenario": options.scenario, "recipe": options.extended}
     if made.is_file():
         if not options.resume:
             raise UserError(f"{options.out} has a sweep already; go on with --resume, or name another --out.")
         if made.read_text() != text:
             raise UserError(f"{options.out} was begun with another plan than {options.space.name}; name its plan.toml.")
+        if of.is_file() and (then := json.loads(of.read_text())) != about:
+            begun = " and ".join(f"{key} {name!r}" for key, name in then.items())
+            raise UserError(f"{options.out} was begun with {begun}; name these, or another --out.")
         return
+    if (options.out / "trials").exists():
+        raise UserError(f"{options.out} has trials but no plan.toml, so whose they are is unknown; name another --out.")
     options.out.mkdir(parents=True, exist_ok=True)
+    of.write_text(json.dumps(about))
     made.write_text(text)
 
 

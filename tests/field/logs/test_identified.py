@@ -15,6 +15,7 @@ from robomarl.core.config import UserError
 from robomarl.core.hardware.vehicle import Quadrotor, load_any_vehicle
 from robomarl.field.logs.compare import ComparedLogs, compare_logs, files_of, read_logs
 from robomarl.field.real.identified import Identified, identified_figures, identify_logs
+from robomarl.field.real.predict import CommandModel, predict
 from robomarl.front import cli
 from tests.field.logs.flown_logs import DRAG_PER_S, FORCE_PER_VOLT, LAYOUT, LOOP, ROTOR_LAG_S, flown, written
 
@@ -93,10 +94,26 @@ def test_three_short_flights_have_fewer_figures(compared: ComparedLogs):
     json.dumps(identified_figures(found), allow_nan=False)
 
 
+def test_held_out_flights_take_no_part_in_what_is_said_of_them(compared: ComparedLogs, found: Identified):
+    """Other numbers in one trajectory change nothing that its held-out laws and corrections say of its past truth."""
+    spoilt = [
+        (replace(log, motors=1.3 * log.motors) if n == 1 else log, at) for n, (log, at) in enumerate(compared.flown)
+    ]
+    other = identify_logs(replace(compared, flown=tuple(spoilt)), LAYOUT, load_any_vehicle("crazyflie_21"))
+    name = found.flights[1].trajectory
+    assert other.laws[0].without[name] == pytest.approx(found.laws[0].without[name], rel=1e-4)
+    assert other.laws[0]["force_per_volt"] < 0.99 * found.laws[0]["force_per_volt"]
+    model = CommandModel(found.laws[0], found.laws[1], (found.laws[2], found.laws[3]), 0.2)
+    cheat = replace(found.laws[0], values=other.laws[0].values)  # what the fit of all flights says is not looked at
+    assert predict(found.flights[:3], replace(model, thrust=cheat)) == predict(found.flights[:3], model)
+
+
 def test_what_can_not_be_identified_is_one_sentence(compared: ComparedLogs):
     vehicle = load_any_vehicle("crazyflie_21")
     with pytest.raises(UserError, match="needs 3 flights to keep some back, not 2"):
         identify_logs(replace(compared, flown=compared.flown[:2]), LAYOUT, vehicle)
+    with pytest.raises(UserError, match="are of one trajectory 'B', so that none can be kept back"):
+        identify_logs(compared, replace(LAYOUT, trajectory="^B"), vehicle)
     with pytest.raises(UserError, match="the layout has no motors_full"):
         identify_logs(compared, replace(LAYOUT, motors_full=0.0), vehicle)
     with pytest.raises(UserError, match="--identify fits quadrotors"):

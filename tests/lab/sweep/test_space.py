@@ -1,6 +1,7 @@
 """The plan of a sweep: combinations by hand, draws within their ends, and one sentence for each mistake."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,13 @@ def test_the_recipe_of_a_trial_is_read_back_as_it_was_meant(tmp_path: Path):
         ("[space]\nlearning_rate = [1e-3]\ngoal = 'max'\n", "no key 'goal'"),
         ("goal = 'most'\n[space]\nlearning_rate = [1e-3]\n", "goal"),
         ("[space]\nlearning_rate = [1e-3\n", "not valid TOML"),
+        ("seeds = [0, 0]\n[space]\nlearning_rate = [1e-3]\n", "seeds = [0, 0] must name one seed or more, each once"),
+        ("seeds = []\n[space]\nlearning_rate = [1e-3]\n", "must name one seed"),
+        ("metric = ''\n[space]\nlearning_rate = [1e-3]\n", "metric is empty"),
+        ("[space]\nlearning_rate = [1e-3, 1e-3]\n", "has a value twice"),
+        ("[space]\nscenario = ['lift_3']\n", "space.scenario is the same in all trials"),
+        ("trials = 100000000\n[space]\nlearning_rate = { range = [1e-4, 1e-3] }\n", "these are 100000000 trials"),
+        ("[space]\nlearning_rate = [1e-3]\n[scheduler]\nkind = 'pbt'\n", "compares trials, and there is one"),
     ],
 )
 def test_a_mistake_is_one_sentence_that_names_file_and_key(tmp_path: Path, text: str, told: str):
@@ -67,3 +75,24 @@ def test_a_mistake_is_one_sentence_that_names_file_and_key(tmp_path: Path, text:
         read_plan(plan(tmp_path, text), BASE)
     assert told in str(error.value) and str(error.value).startswith("plan.toml")
     assert "\n" not in str(error.value)
+
+
+def test_a_folder_belongs_to_one_sweep(tmp_path: Path):
+    pytest.importorskip("ray")
+    from robomarl.lab.sweep.sweep import SweepOptions, begin
+
+    out, file = tmp_path / "out", plan(tmp_path, "[space]\nminibatches = [2]\n")
+    first = SweepOptions("swap_4", "", file, out)
+    begin(first)
+    begin(replace(first, resume=True))
+    with pytest.raises(UserError, match="has a sweep already"):
+        begin(first)
+    with pytest.raises(UserError, match="was begun with scenario 'swap_4' and recipe ''; name these"):
+        begin(replace(first, scenario="lift_3", resume=True))
+    file.write_text("[space]\nminibatches = [4]\n")
+    with pytest.raises(UserError, match="was begun with another plan"):
+        begin(replace(first, resume=True))
+    (out / "plan.toml").unlink()
+    (out / "trials").mkdir()
+    with pytest.raises(UserError, match="has trials but no plan.toml"):
+        begin(first)
