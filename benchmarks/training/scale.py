@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
@@ -64,7 +65,7 @@ def workers(size: Size) -> list[Row]:
     return [
         Row(case, "two workers / one by one", together_s / alone_s, ""),
         Row(case, "trials equal in every bit", float(kept), "of 1"),
-        Row("a trial after the first", "beside its updates", more_s, "s"),
+        Row("a trial after the first", "before its updates", more_s, "s"),
     ]
 
 
@@ -155,17 +156,20 @@ def _steps(folder: Path, size: Size) -> int:
 
 
 def _overhead_s(folder: Path) -> float:
-    """Median time of a trial after the first that is not spent in its updates [s]."""
+    """Median time [s] from the end of a trial to the end of the next one's first update, less that of an update."""
     files = sorted((folder / "trials").glob("*/metrics.csv"), key=lambda file: file.stat().st_mtime)
-    ends = [file.stat().st_mtime for file in files]
-    return median(ends[i] - ends[i - 1] - _updates_s(files[i]) for i in range(1, len(files)))
+    return median(_first_update_s(now, before.stat().st_mtime) for before, now in pairwise(files))
 
 
-def _updates_s(file: Path) -> float:
-    """Time of all updates of a run, at the pace of those after the first [s]."""
+def _first_update_s(file: Path, since_s: float) -> float:
+    """Time [s] from `since_s` to the end of a run's first update, less the mean of the later ones.
+
+    Evaluations on `mujoco`, which go on beside the updates and after them, are part of a trial as of any run.
+    """
     with file.open(newline="") as stream:
         times = [float(row["seconds"]) for row in csv.DictReader(stream)]
-    return (times[-1] - times[0]) * len(times) / max(len(times) - 1, 1)
+    begun_s = (file.parent / "config.json").stat().st_mtime
+    return begun_s - since_s + times[0] - (times[-1] - times[0]) / max(len(times) - 1, 1)
 
 
 def _metrics(file: Path) -> list[tuple[tuple[str, str], ...]]:
