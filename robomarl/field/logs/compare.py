@@ -17,9 +17,10 @@ from robomarl.field.logs.errors import (
     errors_of,
     rows_of,
 )
-from robomarl.field.logs.flown import by_content, in_flight
+from robomarl.field.logs.flown import by_content, cut, in_flight
 from robomarl.field.logs.layout import LogLayout
-from robomarl.field.logs.read import LoggedFlight, read_log
+from robomarl.field.logs.logged_flight import LoggedFlight
+from robomarl.field.logs.read import read_log
 
 HOLDS = 0.001
 """A bound of the section `safety` holds if at most this share of the samples is above it; estimators name theirs."""
@@ -80,9 +81,12 @@ def compare_logs(logs: Sequence[LoggedFlight], layout: LogLayout, vehicle: AnyVe
     """
     groups = by_content(logs)
     parts = [(group[0], in_flight(group[0])) for group in groups]
-    flown = tuple((log, rows) for log, rows in parts if rows.stop)
+    flown = tuple(cut(log, rows) for log, rows in parts if rows.stop)
     if not flown:
-        raise UserError(f"{logs[0].file}: nothing flies in {len(parts)} logs; are motors and height in the layout?")
+        raise UserError(
+            f"{logs[0].file}: nothing flies in {len(parts)} logs; "
+            "are motors, height (z up) and time (in s) in the layout?"
+        )
     errors = errors_of(flown, layout.estimate.name)
     rows = [row for each in errors for row in rows_of(each, bounds_of(vehicle, each.name))]
     copies = tuple(tuple(sorted(log.file.name for log in group)) for group in groups if len(group) > 1)

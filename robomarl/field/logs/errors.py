@@ -12,12 +12,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy.signal import savgol_filter
 
-from robomarl.field.logs.read import LoggedFlight
+from robomarl.field.logs.logged_flight import LoggedFlight
 from robomarl.vehicles.mocap.motion_filter import MotionFilter, PoseNoise
 
 WINDOW_S, DEGREE = 0.13, 3
 QUANTILES = (0.5, 0.99, 0.999)
 LARGEST_SHIFT_S = 0.2
+UNEVEN = 0.2
+"""Shift of a row, in periods, from which on positions are put onto an even grid before they are differentiated."""
 DRAWS = 500
 """Draws of whole flights behind an interval: samples of one flight depend on each other, flights do not."""
 MOTION_CAPTURE = "motion capture, MotionFilter"
@@ -68,7 +70,7 @@ def errors_of(flown: Sequence[tuple[LoggedFlight, slice]], estimator: str) -> tu
     theirs, ours = [], []
     for log, rows in flown:
         period_s = float(np.median(np.diff(log.time_s)))
-        speed_m_s = true_velocity(log.true_m, period_s)
+        speed_m_s = velocity_of(log)
         late_s = best_shift(log.true_m[rows], log.estimated_m[rows], period_s)
         theirs.append((*_norms(log.estimated_m, log.estimated_m_s, log.true_m, speed_m_s, rows), late_s))
         pos_m, vel_m_s = filtered(log)
@@ -90,6 +92,17 @@ def true_velocity(true_m: np.ndarray, period_s: float) -> np.ndarray:
     """Return the velocity [K, 3] of positions [K, 3] that come each `period_s`."""
     window = max(2 * round(WINDOW_S / period_s / 2) + 1, DEGREE + 2)
     return np.asarray(savgol_filter(true_m, window, DEGREE, deriv=1, delta=period_s, axis=0))
+
+
+def velocity_of(log: LoggedFlight) -> np.ndarray:
+    """Return the true velocity [K, 3] at the rows of a log without pauses; rows may be lost or come unevenly."""
+    time_s = log.time_s - log.time_s[0]
+    period_s = float(np.median(np.diff(time_s)))
+    even_s = np.arange(0.0, time_s[-1] + period_s / 2, period_s)
+    if len(even_s) == len(time_s) and np.abs(even_s - time_s).max() < UNEVEN * period_s:
+        return true_velocity(log.true_m, period_s)
+    even_m = np.stack([np.interp(even_s, time_s, column) for column in log.true_m.T], -1)
+    return np.stack([np.interp(time_s, even_s, column) for column in true_velocity(even_m, period_s).T], -1)
 
 
 def best_shift(

@@ -9,6 +9,9 @@ from robomarl.core.config import UserError, suggest
 from robomarl.field.logs.layout import LogLayout
 from robomarl.field.logs.logged_topic import LoggedTopic
 
+PX4_MOTORS = "actuator_motors"
+"""Topic of PX4 in which a motor that is off has NaN, as every disarmed one."""
+
 
 def table_of_topics(file: Path, layout: LogLayout) -> tuple[np.ndarray, np.ndarray]:
     """Return the times [K] of the messages of the topic `layout.time`, and [K, C] numbers of the layout's columns.
@@ -74,6 +77,8 @@ def _column(file: Path, name: str, topics: Mapping[str, LoggedTopic]) -> tuple[n
     if field not in found.fields:
         raise UserError(f"{file}: topic {topic!r} has no field {field!r}; {suggest(field, sorted(found.fields))}")
     values = np.asarray(found.fields[field], float)
+    if topic == PX4_MOTORS:
+        values = np.nan_to_num(values, nan=0.0)  # a motor that is off
     if not np.isfinite(values).all():
         row = int(np.argmin(np.isfinite(values)))
         raise UserError(f"{file}: column {name!r} is {values[row]} in message {row + 1}; name a field that is filled.")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from robomarl.core.hardware.vehicle import Quadrotor
-from robomarl.field.logs.read import GRAVITY_M_S2
+from robomarl.field.logs.logged_flight import GRAVITY_M_S2
 from robomarl.field.real.law import JudgedLaw, LawValue
 from robomarl.field.real.laws import lagged
 from robomarl.field.real.samples import PERIOD_S, FlightSamples
@@ -20,6 +20,8 @@ SPREAD = 0.9
 """Share of flights that a typical drop of the voltage covers."""
 TO_LAND = 1.05
 """Least force, over gravity, that still arrests a descent."""
+RESTING = 0.05
+"""Mean command below which a battery counts as resting."""
 MEAN_S = 1.0
 """Over which a vertical bias is averaged."""
 
@@ -51,8 +53,9 @@ class BatteryFigures:
     """Drop of the voltage from motors off to motors at their limit, by the quick changes in flight."""
     file_box_v: float | None
     """Hover voltage below which the motors give less than the file's box needs; None: at any voltage of one cell."""
-    ready_v: float
-    """Voltage at rest from which nine of ten flights as long as these stay above `return_v`."""
+    ready_v: float | None
+    """Voltage at rest from which nine of ten flights as long as these stay above `return_v`; None where no log begins
+    with the motors off."""
     return_v: float
     """Hover voltage at which nine of ten flights had ended: the box must hold down to here."""
     return_box_share: float
@@ -71,13 +74,15 @@ def battery_of(flights: Sequence[FlightSamples], thrust: JudgedLaw, vehicle: Qua
     sag_v = sag(flights)
     full_v = _at_full(CELL_V, value.value, sag_v)
     ends = np.array([_last(flight) for flight in flights])
-    drops = np.array([flight.battery_v[: round(0.5 / PERIOD_S)].mean() for flight in flights]) - ends
+    first = slice(round(0.5 / PERIOD_S))
+    at_rest = np.array([flight.duty[first].max() < RESTING for flight in flights])
+    drops = (np.array([flight.battery_v[first].mean() for flight in flights]) - ends)[at_rest]
     return_v = float(np.quantile(ends, 1 - SPREAD))
     return BatteryFigures(
         tuple(_force(volts, value, full_v, flights, vehicle) for volts in AT_V),
         sag_v,
         _hover(_box(vehicle, 1.0) / value.value, full_v),
-        return_v + float(np.quantile(drops, SPREAD)),
+        return_v + float(np.quantile(drops, SPREAD)) if len(drops) else None,
         return_v,
         _share(value.value * float(np.interp(return_v, CELL_V, full_v)), vehicle),
         _hover(TO_LAND * GRAVITY_M_S2 / value.value, full_v) or float(CELL_V[-1]),

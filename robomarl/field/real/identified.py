@@ -71,6 +71,7 @@ def identify_logs(found: ComparedLogs, layout: LogLayout, vehicle: AnyVehicle) -
             "kept back; name flights of another, or leave trajectory out of the layout."
         )
     thrust, drag = judge(thrust_law(), flights), judge(drag_law(), flights)
+    _check_vehicle(flights, thrust, layout, vehicle)
     ordered = [flight for flight in flights if flight.ordered]
     laws, predicted = [thrust, drag], ()
     if len(ordered) >= LEAST_FLIGHTS and _divisible(ordered):
@@ -82,6 +83,17 @@ def identify_logs(found: ComparedLogs, layout: LogLayout, vehicle: AnyVehicle) -
         _answer_s(flights), battery_of(flights, thrust, vehicle), predicted,
         correct(flights, layout.estimate.name, bounds_of(vehicle, layout.estimate.name)),
     )  # fmt: skip
+
+
+def _check_vehicle(flights: Sequence[FlightSamples], thrust: JudgedLaw, layout: LogLayout, vehicle: Quadrotor) -> None:
+    """Raises `UserError` where full motors give far less or more than the vehicle's file says."""
+    full = thrust["force_per_volt"] * max(float(flight.battery_v.max()) for flight in flights)
+    declared, columns = vehicle.max_lift_m_s2, ", ".join((*layout.motors, layout.battery))
+    if not 0.5 < full / declared < 2.0:
+        raise UserError(
+            f"{flights[0].name} and the rest: by columns {columns} full motors give {full:.3g} m/s^2, and "
+            f"{declared:.3g} by the file of {vehicle.name}; name the vehicle that flew, or mend motors_full."
+        )
 
 
 def _divisible(flights: Sequence[FlightSamples]) -> bool:

@@ -91,7 +91,7 @@ def judge(law: FlightLaw, flights: Sequence[FlightSamples]) -> JudgedLaw:
     squares, without = np.zeros((len(flights), 2)), {}
     for name, rows in groups.items():
         rest = [flight for index, flight in enumerate(flights) if index not in rows]
-        theta = _solved(law, rest, found, 30)
+        theta = _solved(law, rest, found, 5)
         without[name] = tuple(map(float, theta))
         for index in rows:
             error = law.error(theta, flights[index])

@@ -12,7 +12,7 @@ from robomarl.core.config import UserError
 from robomarl.core.geometry import rotation_matrix
 from robomarl.field.logs.errors import filtered, true_velocity
 from robomarl.field.logs.layout import LogLayout
-from robomarl.field.logs.read import GRAVITY_M_S2, LoggedFlight
+from robomarl.field.logs.logged_flight import GRAVITY_M_S2, LoggedFlight
 from robomarl.field.real.align import costs, delay_between, shift_over_time, signed
 
 PERIOD_S = 0.01
@@ -20,6 +20,8 @@ BEND_S = 0.21
 """Width of the local cubic polynomial whose second derivative is the true acceleration."""
 LIMITED = 0.995
 """Share of the full command above which a motor counts as at its limit."""
+MOST_DUTY = 1.05
+CELL_V = 4.5
 UP = np.array([0.0, 0.0, GRAVITY_M_S2])
 
 
@@ -136,7 +138,17 @@ def _even(log: LoggedFlight, rows: slice, layout: LogLayout) -> FlightSamples:
     first, last = np.searchsorted(grid_s, log.time_s[[rows.start, rows.stop - 1]])
     named = re.search(layout.trajectory, log.file.name) if layout.trajectory else None
     window = 2 * round(BEND_S / PERIOD_S / 2) + 1
+    if (most_v := float(log.battery_v[rows].max())) > CELL_V:
+        raise UserError(
+            f"{log.file}: column {layout.battery!r} reaches {most_v:.3g} V in flight, and --identify knows one cell, "
+            f"of {CELL_V} V at most; is it in mV, or of a pack?"
+        )
     duty = at(log.motors) / layout.motors_full
+    if duty.max() > MOST_DUTY:
+        raise UserError(
+            f"{log.file}: columns {', '.join(layout.motors)} reach {duty.max():.3g} times motors_full; set the command "
+            "of a motor that has the whole voltage."
+        )
     bent = np.asarray(savgol_filter(true_m, window, 3, deriv=2, delta=PERIOD_S, axis=0))
     believed, volts = _turn(at(_continuous(log.believed_quat))), at(log.battery_v[:, None])[:, 0]
     return FlightSamples(

@@ -101,9 +101,9 @@ def told_identified(figures: Figures) -> str:
         f"{force['box_share']:.0%} of the file's box"
         for force in battery["forces"]
     ]
+    ready = "unknown" if battery["ready_v"] is None else f"from {battery['ready_v']:.2f} V at rest"
     lines.append(
-        f"  battery: READY from {battery['ready_v']:.2f} V at rest; in hover return at {battery['return_v']:.2f} V, "
-        f"land at {battery['land_v']:.2f} V"
+        f"  battery: READY {ready}; in hover return at {battery['return_v']:.2f} V, land at {battery['land_v']:.2f} V"
     )
     lines += [
         f"  {row['after_s']:g} s ahead, {row['model']}: {100 * row['position_rms_m']:.1f} cm, "

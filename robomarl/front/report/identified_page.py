@@ -112,8 +112,9 @@ def _battery(battery: Figures) -> Section:
         "motor at limit",
     )
     box = battery["file_box_v"]
+    ready = "unknown" if battery["ready_v"] is None else f"from {battery['ready_v']:.2f} V at rest"
     lead = (
-        f"Full motors pull it down by {battery['sag_v']:.2f} V. READY from {battery['ready_v']:.2f} V at rest; "
+        f"Full motors pull it down by {battery['sag_v']:.2f} V. READY {ready}; "
         f"in hover return at {battery['return_v']:.2f} V, where {battery['return_box_share']:.0%} of the file's box "
         f"holds, and land at {battery['land_v']:.2f} V. The whole box holds "
         + ("at no voltage of one cell. " if box is None else f"above {box:.2f} V in hover. ")

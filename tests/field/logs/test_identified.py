@@ -69,6 +69,7 @@ def test_a_model_that_knows_the_orders_predicts_better(found: Identified):
 def test_force_by_voltage_is_the_thrust_law(found: Identified):
     force = next(force for force in found.battery.forces if force.battery_v == 3.4)
     assert force.force_m_s2 == pytest.approx(3.4 * FORCE_PER_VOLT, rel=0.02)
+    assert found.battery.ready_v is not None
     assert found.battery.land_v < found.battery.return_v < found.battery.ready_v
     assert found.battery.vertical_bias_m_s2["p90"] < 0.3
 
@@ -97,12 +98,12 @@ def test_three_short_flights_have_fewer_figures(compared: ComparedLogs):
 def test_held_out_flights_take_no_part_in_what_is_said_of_them(compared: ComparedLogs, found: Identified):
     """Other numbers in one trajectory change nothing that its held-out laws and corrections say of its past truth."""
     spoilt = [
-        (replace(log, motors=1.3 * log.motors) if n == 1 else log, at) for n, (log, at) in enumerate(compared.flown)
+        (replace(log, motors=0.9 * log.motors) if n == 1 else log, at) for n, (log, at) in enumerate(compared.flown)
     ]
     other = identify_logs(replace(compared, flown=tuple(spoilt)), LAYOUT, load_any_vehicle("crazyflie_21"))
     name = found.flights[1].trajectory
     assert other.laws[0].without[name] == pytest.approx(found.laws[0].without[name], rel=1e-4)
-    assert other.laws[0]["force_per_volt"] < 0.99 * found.laws[0]["force_per_volt"]
+    assert other.laws[0]["force_per_volt"] > 1.01 * found.laws[0]["force_per_volt"]
     model = CommandModel(found.laws[0], found.laws[1], (found.laws[2], found.laws[3]), 0.2)
     cheat = replace(found.laws[0], values=other.laws[0].values)  # what the fit of all flights says is not looked at
     assert predict(found.flights[:3], replace(model, thrust=cheat)) == predict(found.flights[:3], model)
