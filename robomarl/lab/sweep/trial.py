@@ -12,7 +12,7 @@ from robomarl.core.config import UserError
 from robomarl.lab.sim.scenario import load_scenario
 from robomarl.lab.sweep.space import Values, recipe_lines
 from robomarl.lab.train.config import load_recipe
-from robomarl.lab.train.run.kept import KeptPrograms
+from robomarl.lab.train.initial.kept import KeptPrograms
 from robomarl.lab.train.run.options import Rows, RunOptions
 from robomarl.lab.train.run.runner import NothingLeftError, longer, train_run
 from robomarl.lab.train.state import TrainState

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from robomarl.core.bundle.provenance import UsedResidual
 from robomarl.lab.train.boards import BoardName
-from robomarl.lab.train.run.kept import KeptPrograms
+from robomarl.lab.train.initial.kept import KeptPrograms
 from robomarl.lab.train.state import TrainState
 
 Rows = list[dict[str, float]]

@@ -26,11 +26,11 @@ from robomarl.lab.train.config import TrainConfig
 from robomarl.lab.train.devices.across import Devices
 from robomarl.lab.train.devices.divide import placed
 from robomarl.lab.train.devices.memory import check_memory, device_bytes
+from robomarl.lab.train.initial.kept import RunPrograms
 from robomarl.lab.train.initial.programs import compile_update
 from robomarl.lab.train.initial.start import FromNothing, first_state, initial_weights
 from robomarl.lab.train.run.best_policy import BestPolicyKeeper
 from robomarl.lab.train.run.folders import begun_or_gone, create_runs, hold, reopen
-from robomarl.lab.train.run.kept import RunPrograms
 from robomarl.lab.train.run.logs import Logs, ProgressBar
 from robomarl.lab.train.run.nan_guard import bad_metrics, stop_at_nan
 from robomarl.lab.train.run.options import Rows, RunOptions
@@ -99,18 +99,14 @@ def _train(config: TrainConfig, scenario: Scenario, options: RunOptions, locks: 
         locks.enter_context(begun_or_gone(options.folders.values()))
         hold(options, locks)
     place = partial(placed, devices=devices, seeds=options.seeds)
-    start, update = FromNothing(config, env, options), None
-    if not options.resume:
-        key = repr((recipe_text(config), scenario, options.seeds, options.devices))
-        start, update = options.kept.get(key) or options.kept.keep(
-            key, RunPrograms(start, compile_update(step, place(start.traced.out_info), options.seeds))
-        )
-    first = place(first_state(config, env, options, weights, start))
+    start = FromNothing(config, env, options)
+    programs = None if options.resume else _programs(config, scenario, options, partial(_begun, start, step, place))
+    first = place(first_state(config, env, options, weights, programs.start if programs else start))
     check_roles(config, env)
     steps = int(np.max(first.steps))
     more = per_update(config, env)
     check_left(config, options, steps, more)
-    update = update or compile_update(step, first, options.seeds)
+    update = programs.update if programs else compile_update(step, first, options.seeds)
     worker = ThreadPoolExecutor(1, "judge")
     members = [
         Member(Run(folder, scenario, config, seed, "", {}, first), options, steps, worker)
@@ -126,6 +122,18 @@ def _train(config: TrainConfig, scenario: Scenario, options: RunOptions, locks: 
         print(f"\nStopped; the checkpoint is in {options.out}; --resume goes on from it.")
     ended = {"interrupted": float(interrupted.is_set()), "finished": float(rows[0]["steps"] + more > config.last_step)}
     return [{**row, **ended} for row in rows]
+
+
+def _programs(
+    config: TrainConfig, scenario: Scenario, options: RunOptions, make: Callable[[int], RunPrograms]
+) -> RunPrograms:
+    """The programs of a run from nothing, from an earlier run of this process if that had equal ones."""
+    key = repr((recipe_text(config), scenario, options.seeds, options.devices))
+    return options.kept.get(key) or options.kept.keep(key, make(options.seeds))
+
+
+def _begun(start: FromNothing, step: Update, place: Callable[[TrainState], TrainState], seeds: int) -> RunPrograms:
+    return RunPrograms(start, compile_update(step, place(start.traced.out_info), seeds))
 
 
 def check_left(config: TrainConfig, options: RunOptions, steps: int, more: int) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from robomarl.lab.sim.scenario import load_scenario
 from robomarl.lab.train.config import NetworkConfig, TrainConfig
-from robomarl.lab.train.run.kept import KeptPrograms
+from robomarl.lab.train.initial.kept import KeptPrograms
 from robomarl.lab.train.run.options import RunOptions
 from robomarl.lab.train.run.runner import train_run
 
