@@ -1,4 +1,4 @@
-"""`LoggedTopic`: what a log with topics has of one of them."""
+"""`LoggedTopic`: times and values of one topic of a log."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-"""What the battery leaves: force by voltage, the box of accelerations that it holds, and voltages to act at."""
+"""Force by battery voltage, the box of accelerations that this force holds, and voltages to act at."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class FullForce:
     battery_v: float
     """Under that load."""
     hover_v: float | None
-    """What the battery shows in hover then; None above any voltage of one cell."""
+    """Voltage that the battery shows in hover then; None above any voltage of one cell."""
     force_m_s2: float
     low: float
     """Of the 95 % interval of the thrust law."""

@@ -33,7 +33,7 @@ NOT_TOLD = (
     "control.tilt_per_s and control.rate_per_s: the inner loop was not logged",
     "drag along z: thrust hides it",
 )
-"""What such logs can't tell."""
+"""Figures that such logs can't tell."""
 
 
 @dataclass(frozen=True)

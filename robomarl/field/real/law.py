@@ -32,7 +32,7 @@ class FlightLaw:
     """[P]."""
     error: Callable[[np.ndarray, FlightSamples], np.ndarray]
     error_unit: str
-    """Unit of what `error` returns."""
+    """Unit of the errors."""
 
 
 @dataclass(frozen=True)

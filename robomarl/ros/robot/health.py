@@ -35,7 +35,7 @@ class DiagnosticEntry(NamedTuple):
 
 
 class Assumptions(NamedTuple):
-    """What a bundle assumes of its robot, as diagnostics name it."""
+    """Assumptions of a bundle about its robot, as diagnostics name them."""
 
     estimator: str
     """The estimator whose bounds the filter assumes."""
