@@ -69,7 +69,8 @@ class SslPeerNode(GameNode):
     def destroy_node(self) -> None:
         """Release the addresses."""
         super().destroy_node()
-        self._league.close()
+        if hasattr(self, "_league"):  # not where its parameters were refused
+            self._league.close()
 
     def _fail(self, faults: list[set[str]]) -> None:
         self._league.faults = dict(enumerate(faults))
