@@ -69,7 +69,8 @@ class PeerNode(SimNode):
     def destroy_node(self) -> None:
         """Release the addresses."""
         super().destroy_node()
-        self._team.close()
+        if hasattr(self, "_team"):  # not where its parameters were refused
+            self._team.close()
 
     def _fail(self, faults: list[set[str]]) -> None:
         for peer, own in zip(self._team.peers, faults, strict=True):
