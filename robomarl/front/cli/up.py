@@ -140,9 +140,7 @@ def run(args: Args) -> Figures:
     if figures is not None:
         return figures
     from robomarl.ros.operator.rehearsal import stay_up
-    from robomarl.ros.preflight.price import price_of
 
-    relay("up", price_of(fleet.vehicle_config) + ".")
     return stay_up(fleet, plan_of(fleet, args), relay, args.duration, args.fleet)
 
 

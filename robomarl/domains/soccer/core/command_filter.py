@@ -20,7 +20,7 @@ from robomarl.core.geometry import namespace
 from robomarl.core.types import Array, FilterResult
 from robomarl.core.view import LocalView, Plan
 from robomarl.domains.soccer.core.opponent_memory import before_boards, recall
-from robomarl.domains.soccer.core.stand_off import StandOff, no_stand_off, yielding
+from robomarl.domains.soccer.core.stand_off import StandOff, yielding
 
 KICK = "kick"
 
@@ -57,8 +57,7 @@ class PlayerFilter(SafetyFilter):
         """Filter one decision; as `SafetyFilter`, the view in the frame of the acceleration, the team's field."""
         nominal = np.asarray(nominal)
         view, seen = recall(self.params, carry.seen, view)
-        before = carry.stand or no_stand_off(np.zeros(nominal.shape[:-1]))
-        stand, asked = yielding(before, view, nominal, self.params.period_s)
+        stand, asked = yielding(carry.stand, view, nominal, self.params.period_s)
         after, result = super().__call__(FilterCarry(*carry[:-2]), view, of_vehicle(asked), gain_per_s)
         return PlayerCarry(*after, seen, stand), of_player(result, nominal, asked)
 

@@ -53,17 +53,18 @@ def no_stand_off(zero: Array) -> StandOff:
     return StandOff(zero, zero)
 
 
-def yielding(before: StandOff, view: LocalView, nominal: Array, period_s: float) -> tuple[StandOff, Array]:
+def yielding(before: StandOff | tuple[()], view: LocalView, nominal: Array, period_s: float) -> tuple[StandOff, Array]:
     """Return the memory, and the command of each player: its policy's, or that of a player that yields.
 
     Args:
-        before: memory.
+        before: memory; empty before the first decision.
         view: in the team's field frame, with all opponents that are known.
         nominal: [..., 4] acceleration x and y [m/s^2], yaw rate [rad/s], kick speed [m/s].
         period_s: time [s] since the last decision.
     """
     xp, ball = namespace(nominal), _ball(cast(SoccerSensed, view.sensed))
     stands, limit = _stands(view, ball)
+    before = before or no_stand_off(xp.zeros(nominal.shape[:-1]))
     waits = xp.where(stands, before.waits_s + period_s, xp.maximum(before.waits_s - 2 * period_s, 0.0))
     begins = waits > limit
     left = xp.where(begins, YIELDS_S, xp.maximum(before.yields_s - period_s, 0.0))
