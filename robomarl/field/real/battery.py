@@ -36,7 +36,7 @@ class FullForce:
     """Voltage that the battery shows in hover then; None above any voltage of one cell."""
     force_m_s2: float
     low: float
-    """Of the 95 % interval of the thrust law."""
+    """Lower end of the 95 % interval, by that of the thrust law."""
     high: float
     box_share: float
     """Share of the vehicle file's box of accelerations that this force holds with all axes at their limits."""

@@ -22,7 +22,7 @@ class Corrected:
     """Errors of the velocity."""
 
     rows: tuple[ErrorRow, ...]
-    """The estimate as it is, and corrected."""
+    """Errors of the vehicle's estimate, and of the corrected one."""
     errors: tuple[tuple[np.ndarray, ...], ...]
     """Norms [K] in m/s of each row and flight."""
 

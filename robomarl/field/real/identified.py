@@ -45,7 +45,7 @@ class Identified:
     laws: tuple[JudgedLaw, ...]
     """Thrust, drag, roll, pitch; the last two only where orders were logged."""
     without_orders: tuple[str, ...]
-    """Names of flights whose orders are zero."""
+    """Names of flights in which no orders were logged: their columns are zero."""
     answer_s: float | None
     """How late the position follows the position that was ordered, the median over flights."""
     battery: BatteryFigures

@@ -12,12 +12,12 @@ from robomarl.field.real.samples import FlightSamples
 DRAWS = 1000
 LEVEL = 0.95
 STEP = 1e-4
-"""Of derivatives, in units of a parameter's scale."""
+"""Step of finite differences, in units of a parameter's scale."""
 
 
 @dataclass(frozen=True)
 class FlightLaw:
-    """What is fitted: P parameters and one flight -> errors [R]."""
+    """A law with P parameters, and its errors [R] on one flight."""
 
     name: str
     names: tuple[str, ...]
@@ -132,7 +132,7 @@ def _step(law: FlightLaw, bend: np.ndarray, pull: np.ndarray, theta: np.ndarray)
 
 
 def _foretold(own: np.ndarray) -> list[float | None]:
-    """Shares [P] of groups [G, P] within what the other groups foretell for one more of their kind."""
+    """Return the share [P] of groups [G, P] whose value lies in the interval that the others foretell for it."""
     count = len(own)
     if count < 4:
         return [None] * own.shape[1]

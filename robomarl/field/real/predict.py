@@ -43,7 +43,7 @@ class CommandModel:
     thrust: JudgedLaw
     drag: JudgedLaw
     loops: tuple[JudgedLaw, JudgedLaw]
-    """Of roll and pitch."""
+    """Attitude loops of roll and of pitch."""
     drag_z_per_s: float
     """Drag along z, which logs can't tell."""
 

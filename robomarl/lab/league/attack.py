@@ -28,8 +28,6 @@ from robomarl.lab.train.run.runner import NothingLeftError, train_run
 FOLDER = "attackers"
 ENVS = 512
 """Games side by side, if the recipe has more."""
-NEVER = 1_000_000_000
-"""Updates after which an opponent would be replaced."""
 MEAN_OVER = 10.0
 """Updates over which the weights of an attacker are averaged, if its recipe averages them at all."""
 CRITIC_SHARE = 0.1
@@ -163,7 +161,7 @@ def recipe_of_attack(attack: AttackRun, scenario: Scenario) -> TrainConfig:
 def opponents(play: SelfPlayConfig, attack: AttackRun) -> SelfPlayConfig:
     """The attacker's opponents alone, which never change."""
     fixed = replace(play, teacher="", teachers={}, teach_share=0.0, also=(), itself=0, snapshots=0, pool=1)
-    return replace(fixed, scripts=attack.scripts, script_parts=1, teams=attack.teams, snapshot_every=NEVER)
+    return replace(fixed, scripts=attack.scripts, script_parts=1, teams=attack.teams)
 
 
 def response_figures(attack: AttackRun, points: np.ndarray, attackers: int) -> Figures:

@@ -38,7 +38,7 @@ class Assumptions(NamedTuple):
     """Assumptions of a bundle about its robot, as diagnostics name them."""
 
     estimator: str
-    """The estimator whose bounds the filter assumes."""
+    """Name of the state estimator whose bounds the safety filter assumes."""
     needs_inner_loop: str
     """Kind of control that its commands need; "" for any."""
 

@@ -80,6 +80,19 @@ def sensed_of(own: Picture, told: Picture, charge_s: Array) -> SoccerSensed:
     return SoccerSensed(*_ball(own), *opponents, own.mask[..., 1:], *_ball(told), charge_s)
 
 
+def known_ball(sensed: SoccerSensed) -> tuple[Array, Array, Array]:
+    """The ball as the player sees it, else as the mate with the freshest picture tells it.
+
+    Returns:
+        [...] bool, True if it is known; its place and velocity [..., 3], team's field frame.
+    """
+    xp, here = namespace(sensed.ball_pos_m), sensed.ball_mask[..., None]
+    told = freshest(sensed.told_mask, sensed.told_age_s)[..., None]
+    place = xp.where(here, sensed.ball_pos_m, (told * sensed.told_pos_m).sum(-2))
+    velocity = xp.where(here, sensed.ball_vel_m_s, (told * sensed.told_vel_m_s).sum(-2))
+    return sensed.ball_mask | sensed.told_mask.any(-1), place, velocity
+
+
 def with_told(own: Picture, told: Picture) -> Picture:
     """Return the freshest known row of each thing; among equals the robot's own, then the first teammate's [..., K,
     T].

@@ -19,7 +19,7 @@ from robomarl.core.geometry import components, namespace
 from robomarl.core.hardware.vehicle import AnyVehicle, OmniRobot
 from robomarl.core.types import Array
 from robomarl.core.view import LocalView
-from robomarl.domains.soccer.core.features import SoccerSensed, freshest
+from robomarl.domains.soccer.core.features import SoccerSensed, known_ball
 
 SLOWS_S = 0.8
 """Time constant [s] with which an opponent out of sight loses its speed while the ball's place is unknown."""
@@ -89,10 +89,9 @@ def _change(before: Strangers, view: LocalView) -> Array:
     """Return the acceleration [..., S, 3] of opponents out of sight [m/s^2]: for the ball, or slower if the ball is
     unknown.
     """
-    xp, sensed = namespace(before.pos_m), cast(SoccerSensed, view.sensed)
-    told = freshest(sensed.told_mask, sensed.told_age_s)[..., None]
-    ball = xp.where(sensed.ball_mask[..., None], sensed.ball_pos_m, (told * sensed.told_pos_m).sum(-2))
-    known = (sensed.ball_mask | sensed.told_mask.any(-1)) & (xp.abs(ball) < LARGE).all(-1)
+    xp = namespace(before.pos_m)
+    known, ball, _ = known_ball(cast(SoccerSensed, view.sensed))
+    known = known & (xp.abs(ball) < LARGE).all(-1)
     wish = _at_most((ball[..., None, :] - before.pos_m) / ARRIVES_S, GOES_M_S)
     towards = _at_most((wish - before.vel_m_s) / ARRIVES_S, GOES_M_S2)
     return xp.where(known[..., None, None], towards, -before.vel_m_s / SLOWS_S)

@@ -10,7 +10,7 @@ from typing import NamedTuple, cast
 from robomarl.core.geometry import components, namespace
 from robomarl.core.types import Array
 from robomarl.core.view import LocalView
-from robomarl.domains.soccer.core.features import SoccerSensed, freshest
+from robomarl.domains.soccer.core.features import SoccerSensed, known_ball
 
 NEAR_M = 0.45
 """Robots nearer to the ball than this stand against each other."""
@@ -99,11 +99,8 @@ def _back(view: LocalView, ball: KnownBall, nominal: Array) -> Array:
 
 
 def _ball(sensed: SoccerSensed) -> KnownBall:
-    xp, here = namespace(sensed.ball_pos_m), sensed.ball_mask[..., None]
-    told = freshest(sensed.told_mask, sensed.told_age_s)[..., None]
-    place = xp.where(here, sensed.ball_pos_m, (told * sensed.told_pos_m).sum(-2))
-    velocity = xp.where(here, sensed.ball_vel_m_s, (told * sensed.told_vel_m_s).sum(-2))
-    return KnownBall(sensed.ball_mask | sensed.told_mask.any(-1), place, (velocity * velocity).sum(-1))
+    mask, place, velocity = known_ball(sensed)
+    return KnownBall(mask, place, (velocity * velocity).sum(-1))
 
 
 def _size(vector: Array) -> Array:
