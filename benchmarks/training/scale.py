@@ -11,7 +11,7 @@ import shlex
 import signal
 import subprocess
 import sys
-import time
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
@@ -28,7 +28,8 @@ seeds = [{seeds}]
 [space]
 learning_rate = [{rate}]
 """
-SMALL = """steps = 65536
+SMALL_STEPS = 65536
+SMALL = f"""steps = {SMALL_STEPS}
 metric = "reward"
 seeds = [0, 1, 2, 3]
 [space]
@@ -39,6 +40,10 @@ minibatches = [2]
 epochs = [1]
 """
 """Four trials of some seconds, in which a kill often falls."""
+KILLS_OF_A_SWEEP = 5
+"""As many as the workers of one trial may die (`tuned.DEATHS`)."""
+PAUSE_S = (4.0, 20.0)
+"""Least and largest time [s] from the start, or the last kill, to the next one."""
 VICTIMS = {"worker": "ray::ImplicitFunc", "raylet": "raylet/raylet", "driver": ""}
 """Word in the command of each process that is killed; the driver is `robomarl sweep` itself."""
 
@@ -71,15 +76,16 @@ def workers(size: Size) -> list[Row]:
 
 def kills(size: Size) -> list[Row]:
     """Finished trials that were lost, and trials that differ, after kills of random processes at random times."""
-    draw, lost, differ, counts = random.Random(0), 0, 0, dict.fromkeys(VICTIMS, 0)
+    draw, lost, differ, counts, number = random.Random(0), 0, 0, dict.fromkeys(VICTIMS, 0), 0
     with TemporaryDirectory() as name:
         _ended(_sweep(Path(name) / "whole", SMALL, WORKERS))
-        whole, number = _trials(Path(name) / "whole"), 0
-        while sum(counts.values()) < size.kills:
+        whole = _trials(Path(name) / "whole")
+        while (done := sum(counts.values())) < size.kills:
             number += 1
             folder = Path(name) / str(number)
-            lost += _killed(folder, draw, counts, size.kills)
+            lost += _killed(folder, draw, counts, min(size.kills - done, KILLS_OF_A_SWEEP))
             differ += sum(_trials(folder).get(trial) != rows for trial, rows in whole.items())
+            print(f"  {sum(counts.values())} kills: {lost} trials lost, {differ} differ", file=sys.stderr, flush=True)
     told = ", ".join(f"{count} of {victim}" for victim, count in counts.items())
     case = f"{size.kills} kills at random ({told})"
     return [Row(case, "finished trials lost", lost, "trials"), Row(case, "trials that differ", differ, "trials")]
@@ -90,30 +96,34 @@ CASES = {"workers": workers, "kills": kills}
 
 
 def _killed(folder: Path, draw: random.Random, counts: dict[str, int], most: int) -> int:
-    """Take one sweep to its end through kills; returns the finished trials that were trained again."""
-    lost = 0
+    """Take one sweep to its end through this many kills; returns the finished trials that were trained again."""
+    lost, left = 0, most
     while True:
-        running = _sweep(folder, SMALL, WORKERS)
-        time.sleep(draw.uniform(10.0, 40.0))
-        before = _finished(folder)
-        if running.poll() is None and sum(counts.values()) < most:
+        running, finished = _sweep(folder, SMALL, WORKERS), dict[str, float]()
+        while running.poll() is None and left:
+            with suppress(subprocess.TimeoutExpired):
+                running.wait(draw.uniform(*PAUSE_S))
+            finished |= _finished(folder)
             victim = draw.choice(list(VICTIMS))
             pids = [running.pid] if victim == "driver" else below(running.pid, VICTIMS[victim])
-            for pid in pids[:1]:
-                os.kill(pid, signal.SIGKILL)
-                counts[victim] += 1
+            if running.poll() is None and pids:
+                os.kill(draw.choice(pids), signal.SIGKILL)
+                counts[victim], left = counts[victim] + 1, left - 1
         status = running.wait(TIMEOUT_S)
         after = _finished(folder)
-        lost += sum(after.get(trial) != when for trial, when in before.items())
+        lost += sum(after.get(trial) != when for trial, when in finished.items())
         if status == 0:
             return lost
 
 
 def _finished(folder: Path) -> dict[str, float]:
-    """Trials that have all of their rows, with the times at which their metrics were written last."""
-    files = {file.parent.name: file for file in (folder / "trials").glob("*/metrics.csv")}
-    ended = {name: file for name, file in files.items() if _last_step(file) >= 65536}
-    return {name: file.stat().st_mtime for name, file in ended.items()}
+    """Trials whose checkpoint holds all of their rows, with the times at which their metrics were written last."""
+    written = {}
+    for file in (folder / "trials").glob("*/metrics.csv"):
+        saved, when = file.with_name("checkpoint.npz"), file.stat().st_mtime
+        if saved.is_file() and saved.stat().st_mtime >= when and _last_step(file) >= SMALL_STEPS:
+            written[file.parent.name] = when
+    return written
 
 
 def _last_step(file: Path) -> int:

@@ -73,6 +73,14 @@ def connected(cluster: Cluster, worker_bytes: int = WORKER_BYTES) -> Iterator[in
         ray.shutdown()
 
 
+def check_place(cluster: Cluster, worker_bytes: int = WORKER_BYTES) -> None:
+    """Raise the errors of `connected` that need no connection: too little memory, an address that is none or open."""
+    if cluster.on == LOCAL:
+        _workers_here(cluster.workers, worker_bytes)
+    else:
+        _check_address(cluster.on)
+
+
 def _stay_on_loopback() -> None:
     """Let no process of Ray listen on another address; Ray replaces 127.0.0.1 by the machine's, and listens on all."""
     os.environ[ray_constants.ENABLE_RAY_CLUSTERS_ENV_VAR] = "0"  # for the processes that Ray begins

@@ -20,7 +20,7 @@ from typing import Literal
 import numpy as np
 
 from robomarl.core.config import Count, Seed, UserError, build, convert, suggest, to_dict
-from robomarl.core.config.parsed import is_list, is_table
+from robomarl.core.config.parsed import JsonObject, is_list, is_table
 from robomarl.core.tables import read_toml
 from robomarl.lab.train.config import TrainConfig
 
@@ -107,7 +107,10 @@ def read_plan(path: Path, base: TrainConfig) -> tuple[SweepPlan, list[Values]]:
     Raises:
         UserError: an unknown key, a wrong value, a space without a key, or a combination that is no recipe.
     """
-    plan = build(SweepPlan, read_toml(path, lambda name: read_toml(path.with_name(name), lambda _: {})), path.name)
+    data = read_toml(path, lambda name: read_toml(path.with_name(name), lambda _: {}))
+    plan = build(SweepPlan, data, path.name)
+    scheduler = data.get("scheduler")
+    _check_scheduler(plan, scheduler if is_table(scheduler) else {}, base, path.name)
     if not plan.space:
         raise UserError(f"{path.name}: [space] is empty; add a key of the recipe, as in learning_rate = [1e-3, 3e-3].")
     choices = choices_of(plan, base, path.name)
@@ -165,6 +168,21 @@ def _choice(key: str, value: object, base: TrainConfig, file: str) -> list[Value
             raise UserError(f"{file}: space.{key}.{kind} = [{low:g}, {high:g}]; write it with {positive}low < high.")
         return Draws(low, high, kind == "log", isinstance(old, int) and not isinstance(old, bool))
     raise UserError(f"{file}: space.{key} must be a list of values, {{range = [low, high]}} or {{log = [low, high]}}.")
+
+
+def _check_scheduler(plan: SweepPlan, given: JsonObject, base: TrainConfig, file: str) -> None:
+    """Raise `UserError` for a scheduler that would stop nothing, or whose table has keys that its kind does not use."""
+    kind = plan.scheduler.kind
+    unused = {"none": ("first_steps", "keep_one_of"), "asha": (), "pbt": ("keep_one_of",)}[kind]
+    if key := next((key for key in unused if key in given), None):
+        wanted = '"asha" or "pbt"' if key == "first_steps" else '"asha"'
+        raise UserError(f'{file}: scheduler.{key} is for kind = {wanted}, and kind is "{kind}"; leave the key out.')
+    last, first = plan.steps or base.last_step, plan.scheduler.first_steps
+    if kind != "none" and first >= last:
+        raise UserError(
+            f"{file}: scheduler.first_steps = {first}, and a trial ends after {last} agent-steps, so {kind} does "
+            "nothing; make first_steps less, or steps more."
+        )
 
 
 def _check_count(plan: SweepPlan, choices: dict[str, list[Value] | Draws], file: str) -> None:

@@ -10,7 +10,9 @@ from threading import Event, Thread
 
 from robomarl.core.config import UserError
 from robomarl.core.types import Figures
-from robomarl.lab.cluster.connect import Cluster, connected
+from robomarl.lab.cluster.connect import Cluster, check_place, connected
+from robomarl.lab.sim.scenario import load_scenario
+from robomarl.lab.sweep.plan_check import check_plan
 from robomarl.lab.sweep.slurm import SLURM, run_on_slurm
 from robomarl.lab.sweep.space import choices_of, read_plan
 from robomarl.lab.sweep.trial import SweepTrial, last_row
@@ -19,8 +21,8 @@ from robomarl.lab.train.config import TrainConfig
 from robomarl.lab.train.run.runner import longer
 from robomarl.lab.train.run.storage import replace_text
 
-RESULTS, OF = "sweep.json", "sweep_of.json"
-"""Figures; and the scenario and recipe that a sweep was begun with."""
+RESULTS, PLAN, OF = "sweep.json", "plan.toml", "sweep_of.json"
+"""Figures; the plan; and the scenario and recipe that a sweep was begun with."""
 LOOK_S = 1.0
 """Time between two looks at how far the trials are [s]."""
 
@@ -57,12 +59,19 @@ def run_sweep(
         UserError: of the plan, the folder or the cluster; or every trial failed.
     """
     job = job_of(base, options)
-    begin(options)
-    with _watched(job, on_steps):
-        if cluster.on == SLURM:
+    check_folder(options)
+    if cluster.on != SLURM:
+        check_place(cluster)
+    if not (options.out / PLAN).is_file():  # else it was checked when it began
+        check_plan(job.plan, job.values, base, load_scenario(options.scenario), options.space.name)
+    if cluster.on == SLURM:
+        begin(options)
+        with _watched(job, on_steps):
             outcomes = run_on_slurm(job, cluster.workers)
-        else:
-            with connected(cluster) as workers:
+    else:
+        with connected(cluster) as workers:
+            begin(options)  # a call that never began leaves no folder
+            with _watched(job, on_steps):
                 outcomes = run_trials(job, workers)
     if outcomes and all(outcome.state == "failed" for outcome in outcomes):
         raise UserError(f"{options.out}: every trial failed; the first says: {outcomes[0].error}")
@@ -123,22 +132,32 @@ def figures_of(job: SweepJob, options: SweepOptions, outcomes: list[TrialOutcome
 
 def begin(options: SweepOptions) -> None:
     """Make the folder, or see that it is of this very plan, scenario and recipe."""
-    made, text = options.out / "plan.toml", options.space.read_text()
-    of, about = options.out / OF, {"scenario": options.scenario, "recipe": options.extended}
+    check_folder(options)
+    made, of = options.out / PLAN, options.out / OF
+    if made.is_file():
+        return
+    options.out.mkdir(parents=True, exist_ok=True)
+    of.write_text(json.dumps(_about(options)))
+    made.write_text(options.space.read_text())
+
+
+def check_folder(options: SweepOptions) -> None:
+    """Raise `UserError` where the folder has another sweep than this one, or one that is not to be resumed."""
+    made, of, about = options.out / PLAN, options.out / OF, _about(options)
     if made.is_file():
         if not options.resume:
             raise UserError(f"{options.out} has a sweep already; go on with --resume, or name another --out.")
-        if made.read_text() != text:
+        if made.read_text() != options.space.read_text():
             raise UserError(f"{options.out} was begun with another plan than {options.space.name}; name its plan.toml.")
         if of.is_file() and (then := json.loads(of.read_text())) != about:
             begun = " and ".join(f"{key} {name!r}" for key, name in then.items())
             raise UserError(f"{options.out} was begun with {begun}; name these, or another --out.")
-        return
-    if (options.out / "trials").exists():
+    elif (options.out / "trials").exists():
         raise UserError(f"{options.out} has trials but no plan.toml, so whose they are is unknown; name another --out.")
-    options.out.mkdir(parents=True, exist_ok=True)
-    of.write_text(json.dumps(about))
-    made.write_text(text)
+
+
+def _about(options: SweepOptions) -> dict[str, str]:
+    return {"scenario": options.scenario, "recipe": options.extended}
 
 
 @contextmanager
@@ -166,6 +185,6 @@ def _steps(job: SweepJob) -> int:
 
 def plan_of(folder: Path) -> Path:
     """Plan of a sweep that goes on; raises `UserError` where the folder has none."""
-    if not (plan := folder / "plan.toml").is_file():
+    if not (plan := folder / PLAN).is_file():
         raise UserError(f"{folder} has no sweep: there is no plan.toml; name the folder of `robomarl sweep --out`.")
     return plan

@@ -14,7 +14,7 @@ from ray.tune.schedulers import ASHAScheduler, PopulationBasedTraining, TrialSch
 from ray.tune.search.sample import Domain
 
 from robomarl.core.config import UserError
-from robomarl.lab.sweep.space import Draws, SchedulerConfig, SweepPlan, Value
+from robomarl.lab.sweep.space import Draws, SchedulerConfig, SweepPlan, Value, Values
 from robomarl.lab.sweep.trial import SweepTrial, TrialReport, train_trial
 
 NUMBER, TUNE_FOLDER = "number", "ray_tune"
@@ -47,6 +47,11 @@ class SweepJob:
     """Agent-steps of a whole trial."""
     draws: Mapping[str, list[Value] | Draws]
     """Choices by key, of which pbt takes others."""
+
+    @property
+    def values(self) -> list[Values]:
+        """Values of each trial, in their order."""
+        return [trial.values for trial in self.trials]
 
 
 def run_trials(job: SweepJob, workers: int) -> list[TrialOutcome]:

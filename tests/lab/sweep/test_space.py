@@ -68,6 +68,18 @@ def test_the_recipe_of_a_trial_is_read_back_as_it_was_meant(tmp_path: Path):
         ("[space]\nscenario = ['lift_3']\n", "space.scenario is the same in all trials"),
         ("trials = 100000000\n[space]\nlearning_rate = { range = [1e-4, 1e-3] }\n", "these are 100000000 trials"),
         ("[space]\nlearning_rate = [1e-3]\n[scheduler]\nkind = 'pbt'\n", "compares trials, and there is one"),
+        ("mode = 'max'\n[space]\nlearning_rate = [1e-3]\n", "unknown key 'mode'; allowed: space, metric, goal"),
+        ("[space]\nlearning_rate = [1e-3]\n[scheduler]\nfirst_steps = 9\n", 'is for kind = "asha" or "pbt"'),
+        ("[space]\nlearning_rate = [1e-3]\n[scheduler]\nkind = 'pbt'\nkeep_one_of = 4\n", 'is for kind = "asha"'),
+        ("[space]\nlearning_rate = [1e-3]\n[scheduler]\nkind = 'asha'\ngrace_period = 9\n", "scheduler.grace_period"),
+        ("[space]\nlearning_rate = [1e-3]\n[scheduler]\nkind = 'asha'\nfirst_steps = 0\n", "scheduler.first_steps"),
+        ("trials = 0\n[space]\nlearning_rate = [1e-3]\n", "trials"),
+        ("steps = -5\n[space]\nlearning_rate = [1e-3]\n", "steps"),
+        ("seeds = [-1]\n[space]\nlearning_rate = [1e-3]\n", "seeds"),
+        (
+            "steps = 4000\n[space]\nlearning_rate = [1e-3, 2e-3]\n[scheduler]\nkind = 'asha'\n",
+            "scheduler.first_steps = 500000, and a trial ends after 4000 agent-steps, so asha does nothing",
+        ),
     ],
 )
 def test_a_mistake_is_one_sentence_that_names_file_and_key(tmp_path: Path, text: str, told: str):

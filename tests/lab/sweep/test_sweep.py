@@ -153,3 +153,11 @@ def test_a_wrong_call_is_one_sentence_before_anything_starts(tmp_path: Path):
     ):
         found = run(sweep(tmp_path / words[1][:3], *words))
         assert found.returncode == 1 and said in found.stderr and found.stderr.count("\n") == 1, found.stderr
+        assert not (tmp_path / words[1][:3] / "sweep").exists()  # the mended call needs no other --out
+
+
+def test_a_wrong_metric_is_told_before_there_is_a_folder_or_a_worker(tmp_path: Path):
+    found = run(sweep(tmp_path, plan=PLAN.replace('"reward"', '"rewards"')))
+    assert found.returncode == 1 and found.stderr.count("\n") == 1
+    assert "plan.toml: metric = 'rewards' is no column that every update has; did you mean 'reward'?" in found.stderr
+    assert not (tmp_path / "sweep").exists()
