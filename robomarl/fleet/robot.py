@@ -176,7 +176,6 @@ def operator() -> str:
 
 
 def connect_all(fleet: Fleet, root: Path) -> dict[str, Robot]:
-    """Every robot by name, in the order of their indices; nothing is connected yet."""
-    robots = sorted(fleet.robots, key=lambda robot: robot.index)
-    vehicle = fleet.vehicle_config.name
+    """Every robot of ours by name, in the order of their indices; nothing is connected yet."""
+    vehicle, robots = fleet.vehicle_config.name, fleet.own
     return {r.name: Robot(r.name, connect(r, root, fleet.ssh_config), vehicle, r.host or r.folder) for r in robots}

@@ -12,6 +12,7 @@ from typing import Protocol
 
 from robomarl.core.config import UserError
 from robomarl.core.hardware.fleet import RobotConfig
+from robomarl.core.hardware.host import parse_host
 from robomarl.fleet.pipe import BrokenLinkError, Pipe
 from robomarl.fleet.requests import OperatorSession
 from robomarl.fleet.serve import Facts
@@ -105,7 +106,7 @@ def ssh_command(robot: RobotConfig, ssh_config: str, command: str) -> list[str]:
     if ssh_config:
         check_settings(Path(ssh_config).expanduser())
     extra = ["-F", str(Path(ssh_config).expanduser())] if ssh_config else []
-    return [*SSH, *extra, *robot.address.ssh_words(), command]
+    return [*SSH, *extra, *parse_host(robot.host).ssh_words(), command]
 
 
 def check_settings(file: Path) -> None:
@@ -134,7 +135,8 @@ def check_settings(file: Path) -> None:
 
 def remote_command(robot: RobotConfig) -> str:
     """Return the command to run on the robot, as its shell reads it."""
-    words = [robot.interpreter, "-P", "-m", "robomarl.fleet.requests", robot.remote_folder]
+    python = robot.python or f"{robot.remote_folder}/venv/bin/python"
+    words = [python, "-P", "-m", "robomarl.fleet.requests", robot.remote_folder]
     # -P: its working directory is home, whose files must not stand in for modules.
     # One thread for the arithmetic: starting more takes longer than what they would do.
     return "exec env OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 " + " ".join(shlex.quote(word) for word in words)

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from robomarl.core.config import Positive, Range, UserError, build
 from robomarl.core.hardware.field import DeploymentConfig
-from robomarl.core.hardware.host import Host, parse_host
+from robomarl.core.hardware.host import parse_host
 from robomarl.core.hardware.strangers import unquoted_host, whose_file
 from robomarl.core.hardware.vehicle import AnyVehicle, load_any_vehicle
 from robomarl.core.paths import fleets_dir
@@ -42,7 +42,7 @@ class RobotConfig:
     """Namespace of its nodes; lower case, digits and _."""
     index: Annotated[int, Range(0)]
     """Place of the robot in the team, from 0; the simulator and the bundle identify it by this."""
-    folder: str
+    folder: str = ""
     """Folder of its bundles. A relative path is below the home folder there if the robot has a `host`,
     else below the working directory, or below `--root`."""
     host: str = ""
@@ -52,12 +52,14 @@ class RobotConfig:
     """Address of its autopilot, as its adapter takes it: radio://0/80/2M/E7E7E7E701."""
     python: str = ""
     """Interpreter there that has robomarl; by default the one that `robomarl fleet setup` makes, in `FOLDER/venv`."""
+    foreign: bool = False
+    """True for a robot of another operator in a game: it is seen, and no node, folder or bundle of ours is its."""
 
     def __post_init__(self) -> None:
         """Check the name."""
         if not _NAME.fullmatch(self.name):
             raise ValueError(f"name = {self.name!r} must be lower-case letters, digits and _, a letter first.")
-        if not self.folder:
+        if not (self.folder or self.foreign):
             raise ValueError("folder must not be empty; name the folder that holds the robot's bundles.")
         if not (FOLDER.fullmatch(self.folder) if self.host else self.folder.isprintable()):
             allowed = "letters, digits and . _ / @ + -" if self.host else "no line breaks or control characters"
@@ -71,16 +73,6 @@ class RobotConfig:
     def remote_folder(self) -> str:
         """The folder as the robot's own shell finds it, which starts at home."""
         return self.folder.removeprefix("~/")
-
-    @property
-    def address(self) -> Host:
-        """Address of the robot, in parts; for a robot with a `host`."""
-        return parse_host(self.host)
-
-    @property
-    def interpreter(self) -> str:
-        """The Python that has robomarl on the robot."""
-        return self.python or f"{self.remote_folder}/venv/bin/python"
 
 
 @dataclass(frozen=True)
@@ -114,9 +106,9 @@ class Fleet:
         """Check the keys against each other."""
         if not _FLEET.fullmatch(self.name):
             raise ValueError(f"name = {self.name!r} must be letters, digits, '.', '_' and '-', at most 64.")
-        if not self.robots:
-            raise ValueError("robots must name at least one robot.")
-        places = {"name": [r.name for r in self.robots], "folder": [f"{r.host}:{r.folder}" for r in self.robots]}
+        if not self.own:
+            raise ValueError("robots must name at least one robot that is not foreign.")
+        places = {"name": [r.name for r in self.robots], "folder": [f"{r.host}:{r.folder}" for r in self.own]}
         for key, values in places.items():
             value, count = Counter(values).most_common(1)[0]
             if count > 1:
@@ -124,6 +116,8 @@ class Fleet:
         if len(self.robots) % self.teams:
             raise ValueError(f"robots: {len(self.robots)} robots can't be {self.teams} teams of one size; name others.")
         self._check_indices()
+        if len({(r.index // self.team_size, r.foreign) for r in self.robots}) != self.teams:
+            raise ValueError("robots: foreign must be true for all robots of one of two teams, or for none.")
 
     def _check_indices(self) -> None:
         by_index = {robot.index: robot for robot in reversed(self.robots)}
@@ -139,6 +133,11 @@ class Fleet:
     def team_size(self) -> int:
         """Robots in each team."""
         return len(self.robots) // self.teams
+
+    @cached_property
+    def own(self) -> tuple[RobotConfig, ...]:
+        """The robots that are not foreign, in the order of their indices."""
+        return tuple(sorted((robot for robot in self.robots if not robot.foreign), key=lambda robot: robot.index))
 
     @cached_property
     def vehicle_config(self) -> AnyVehicle:

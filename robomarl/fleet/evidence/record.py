@@ -46,9 +46,7 @@ class FleetRecord:
             fleet: fleet with the robots.
             root: base of the relative folders of robots on this machine.
         """
-        places = sorted(
-            f"{r.name} {r.host} {r.folder if r.host else (root / r.folder).absolute()}" for r in fleet.robots
-        )
+        places = sorted(f"{r.name} {r.host} {r.folder if r.host else (root / r.folder).absolute()}" for r in fleet.own)
         mark = hashlib.sha256("\n".join(places).encode()).hexdigest()[:12]
         self.folder = fleets_dir() / f"{fleet.name}-{mark}"
         self._file = self.folder / "deployed.json"

@@ -46,7 +46,7 @@ def run(args: Args) -> Figures:
     remarks = check_fit(bundle, fleet)
     for remark in remarks:
         print(f"note: {remark}")
-    with robot_lines([robot.name for robot in fleet.robots], STEPS) as watch:
+    with robot_lines([robot.name for robot in fleet.own], STEPS) as watch:
         robots, late_s = connect_all(fleet, args.root), fleet.max_clock_error_s
         options = FlashOptions(args.dry_run, late_s, args.allow_rollback, args.canary, args.absent_ok)
         reports = flash(bundle, robots, watch, options)

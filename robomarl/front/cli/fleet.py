@@ -76,7 +76,7 @@ def run(args: Args) -> Figures:
     from robomarl.front.cli.progress import robot_lines
 
     fleet = load_fleet(args.fleet)
-    names = [robot.name for robot in fleet.robots]
+    names = [robot.name for robot in fleet.own]
     if alone := {"check": check, "setup": set_up}.get(args.action):
         return alone(args, fleet)
     robots, record = connect_all(fleet, args.root), FleetRecord(fleet, args.root)
@@ -107,7 +107,7 @@ def check(args: Args, fleet: "Fleet") -> Figures:
     room = (args.room[:3], args.room[3:]) if args.room else None
     options = CheckOptions(args.seconds, args.namespace, args.domain_id, room)
     rows = preflight(fleet, options, input if args.by_hand else None)
-    width, names = max(len(r.name) for r in fleet.robots), max(len(row.check) for row in rows)
+    width, names = max(len(r.name) for r in fleet.own), max(len(row.check) for row in rows)
     for row in rows:
         word = "FAILED" if row.ok is False else "ok    " if row.ok else "unseen"
         print(f"{row.robot or 'team':<{width}}  {row.check:<{names}}  {word}  {row.why}")
@@ -120,7 +120,7 @@ def set_up(args: Args, fleet: "Fleet") -> Figures:
     from robomarl.ros.install import setup
 
     network = network_of(args, fleet)
-    with robot_lines([robot.name for robot in fleet.robots], setup.STEPS) as watch:
+    with robot_lines([robot.name for robot in fleet.own], setup.STEPS) as watch:
         found = setup.set_up(fleet, args.wheels, watch, args.dry_run, network)
     for r in found:
         print(f"{r.name}  {'ok    ' if r.ok else 'FAILED'}  {r.reason}")

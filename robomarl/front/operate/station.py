@@ -152,7 +152,7 @@ def running_station(fleet: Fleet, base: str) -> Iterator[Station]:
     from robomarl.ros.desk.desk_node import desk_node
     from robomarl.ros.desk.field_desk import FieldDesk
 
-    team = tuple(robot.name for robot in sorted(fleet.robots, key=lambda robot: robot.index))
+    team = tuple(robot.name for robot in fleet.own)
     scene, task = scene_of(fleet.scenario, len(team))
     with desk_node(base) as node:
         stage = RunningStage(node, team, base, looking_like(fleet, scene), task)

@@ -155,8 +155,8 @@ def running(choice: Choice) -> Iterator[Subject]:
     from robomarl.field.scene.running import RunningStage, view_node
 
     fleet = load_fleet(choice.what)
-    scene, task = scene_of(choice.scenario or fleet.scenario, len(fleet.robots))
-    team = tuple(robot.name for robot in sorted(fleet.robots, key=lambda robot: robot.index))
+    team = tuple(robot.name for robot in fleet.own)
+    scene, task = scene_of(choice.scenario or fleet.scenario, len(team))
     with view_node() as node:
         stage = RunningStage(node, team, choice.base, looking_like(fleet, scene), task)
         yield Subject(stage, f"fleet {fleet.name}", own_pace=True)

@@ -36,7 +36,7 @@ def rights_of(fleet: Fleet, base: str = "") -> dict[str, Rights]:
         base: namespace of the team.
     """
     content = scenario_content(fleet.scenario)
-    robots = sorted(fleet.robots, key=lambda robot: robot.index)
+    robots = fleet.own
     names, task = tuple(robot.name for robot in robots), str(content.get("task", ""))
     size, made = fleet.team_size, TeamRights(base, names, task)
     found: dict[str, Rights] = {}

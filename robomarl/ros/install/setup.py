@@ -113,7 +113,7 @@ class TeamSetup:
         """Nothing is done yet; without a shelf, robots are only looked at."""
         self._fleet, self._shelf, self._told, self._network = fleet, shelf, watch, network
         self._steps: dict[str, str] = {}
-        self._robots = {robot.name: robot for robot in sorted(fleet.robots, key=lambda robot: robot.index)}
+        self._robots = {robot.name: robot for robot in fleet.own}
         self._reports = {name: SetupReport(name) for name in self._robots}
         self._installs: dict[str, RemoteInstall] = {}
         self._looks: dict[str, Look] = {}

@@ -57,17 +57,17 @@ def plan_fleet(fleet: Fleet, options: PlanOptions = PlanOptions()) -> list[NodeS
     Raises:
         UserError: `robots` or `namespace` is not possible.
     """
-    team = sorted(fleet.robots, key=lambda robot: robot.index)
-    names = tuple(robot.name for robot in team)
+    names, own = names_of(fleet), tuple(robot.name for robot in fleet.own)
     for name in options.robots:
-        if name not in names:
-            raise UserError(f"Fleet {fleet.name} has no robot {name!r}; it has {', '.join(names)}.")
+        if name not in own:
+            why = "has no robot" if name not in names else "has no node of ours for foreign robot"
+            raise UserError(f"Fleet {fleet.name} {why} {name!r}; it has {', '.join(own)}.")
     base = "/" + options.namespace.strip("/") if options.namespace.strip("/") else ""
-    chosen = [r for r in team if options.policies and (not options.robots or r.name in options.robots)]
+    chosen = [r for r in fleet.own if options.policies and (not options.robots or r.name in options.robots)]
     domain = domain_of_fleet(fleet)
     check_estimator(fleet, options)
     specs = [_policy(fleet, robot, names, base, options) for robot in chosen]
-    team_of = {"team": names, "base": base}
+    team_of = {"team": own, "base": base}
     specs += _shared(fleet, team_of, base, options)
     if options.sim:
         specs.append(_sim(fleet, names, base, options))
@@ -81,6 +81,11 @@ def plan_fleet(fleet: Fleet, options: PlanOptions = PlanOptions()) -> list[NodeS
     if options.record:
         specs.append(_recorder(fleet, base, options, specs))
     return specs
+
+
+def names_of(fleet: Fleet) -> tuple[str, ...]:
+    """Return the names of all robots, foreign ones included, in the order of their indices."""
+    return tuple(robot.name for robot in sorted(fleet.robots, key=lambda robot: robot.index))
 
 
 def check_estimator(fleet: Fleet, options: PlanOptions) -> None:
@@ -214,7 +219,7 @@ def _adapters(fleet: Fleet, team_of: Parameters, options: PlanOptions) -> list[N
     if settings is BaseSettings:  # they are found by their topics
         values = {**team_of, "vehicle": _absolute(fleet.vehicle), **_localized(options)}
         return [_spec(script, module, (script, team_of["base"]), _checked(settings, values), options)]
-    robots, base = sorted(fleet.robots, key=lambda robot: robot.index), team_of["base"]
+    robots, base = fleet.own, team_of["base"]
     if not options.sim and (silent := [robot.name for robot in robots if not robot.uri]):
         raise UserError(f"Fleet {fleet.name}: {silent[0]} has no uri; say where its autopilot is.")
     about = {"vehicle": _absolute(fleet.vehicle), "estimator": fleet.estimator, "sim": options.sim, "base": base}
@@ -254,7 +259,7 @@ def _recorder(fleet: Fleet, base: str, options: PlanOptions, others: list[NodeSp
     said = {"fleet": fleet.name, "vehicle": fleet.vehicle, "scenario": fleet.scenario, "commit": commit()}
     said |= {f"parameters{spec.full_name}": json.dumps(spec.parameters) for spec in others}
     about = {
-        "team": tuple(robot.name for robot in sorted(fleet.robots, key=lambda robot: robot.index)),
+        "team": tuple(robot.name for robot in fleet.own),
         "base": base,
         "sim": options.sim,
         "task": task_name(fleet.scenario),

@@ -148,7 +148,7 @@ def bring_up(fleet: Fleet, plan: PlanOptions, domain_id: int | None, relay: Rela
     """Start the nodes of a fleet, wait until they answer, and always stop them at the end."""
     specs: list[NodeSpec] = plan_fleet(fleet, plan)
     check_recording(plan.record)
-    team = tuple(r.name for r in sorted(fleet.robots, key=lambda r: r.index))
+    team = tuple(robot.name for robot in fleet.own)
     chosen = (plan.robots or team) if plan.policies else ()
     base = "/" + plan.namespace.strip("/") if plan.namespace.strip("/") else ""
     task = task_name(fleet.scenario)
@@ -157,7 +157,7 @@ def bring_up(fleet: Fleet, plan: PlanOptions, domain_id: int | None, relay: Rela
         started_s = time.monotonic()
         processes.start(specs, child_environment(shared))
         with open_console(chosen, shared, base, plan.sim, processes.check, task) as console:
-            up = TeamNodes(console, processes, started_s, {r.name: r.index for r in fleet.robots})
+            up = TeamNodes(console, processes, started_s, {r.name: r.index for r in fleet.own})
             up.environment = shared
             console.recorders = frozenset(spec.full_name for spec in specs if spec.executable == "recorder_node")
             up.wait()

@@ -44,7 +44,7 @@ def preflight(fleet: Fleet, options: CheckOptions, ask: Ask | None = None) -> li
     """
     if options.room_m and any(low >= high for low, high in zip(*options.room_m, strict=True)):
         raise UserError(f"--room: {options.room_m[0]} must be below {options.room_m[1]} on every axis.")
-    team = tuple(robot.name for robot in sorted(fleet.robots, key=lambda robot: robot.index))
+    team = tuple(robot.name for robot in fleet.own)
     base = "/" + options.namespace.strip("/") if options.namespace.strip("/") else ""
     with listening(team, base, options.domain_id) as listener:
         listener.run(options.seconds)

@@ -117,4 +117,4 @@ def needs_of(fleet: Fleet, room_m: Box | None = None) -> dict[str, Needs]:
     rates = table_in(content, "rates") if "rates" in content else {}
     rate = float(number(rates.get("policy_hz", DEFAULT_HZ), "policy_hz"))
     size, vehicle = fleet.team_size, fleet.vehicle_config
-    return {r.name: Needs(r.index % size, vehicle, rate, space, room_m) for r in fleet.robots}  # type: ignore[arg-type]
+    return {r.name: Needs(r.index % size, vehicle, rate, space, room_m) for r in fleet.own}  # type: ignore[arg-type]

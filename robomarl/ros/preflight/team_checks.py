@@ -23,7 +23,7 @@ def all_rows(seen: TeamSeen, needs: dict[str, Needs]) -> list[CheckRow]:
 
 def radios(fleet: Fleet) -> CheckRow:
     """Check Crazyflies by radio, over one dongle or several: each URI is valid, and no two name one vehicle."""
-    robots = [robot for robot in fleet.robots if urlparse(robot.uri).scheme == "radio"]
+    robots = [robot for robot in fleet.own if urlparse(robot.uri).scheme == "radio"]
     if not robots:
         return CheckRow("", "radios", None, "no robot is reached by radio")
     uris = tuple(robot.uri for robot in robots)

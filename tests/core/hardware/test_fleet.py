@@ -11,6 +11,7 @@ from robomarl.core.config import UserError
 from robomarl.core.hardware.fleet import load_fleet
 from robomarl.core.paths import fleets_dir
 from robomarl.core.tables import read_yaml
+from robomarl.fleet.robot import connect_all
 from robomarl.fleet.transport import SSH, ssh_command
 
 GOOD = """
@@ -43,6 +44,27 @@ def test_a_fleet_says_which_estimator_flies(tmp_path: Path):
         load(tmp_path, f"{GOOD}\nestimator: gps\n")
 
 
+def game(foreign: tuple[int, ...]) -> str:
+    """Four robots in two teams, some of them foreign, which need no folder."""
+    rows = [f"index: {k}, {'foreign: true' if k in foreign else f'folder: robots/{k}'}" for k in (3, 0, 2, 1)]
+    head = GOOD[: GOOD.index("robots:")].replace("crazyflie_21", "ssl_omni").replace("goto_2", "soccer_2v2")
+    return f"{head}teams: 2\nrobots:\n" + "".join(f"  - {{name: r{row[7]}, {row}}}\n" for row in rows)
+
+
+@pytest.mark.parametrize(("foreign", "own"), [((), "0123"), ((2, 3), "01"), ((0, 1), "23")])
+def test_a_foreign_team_is_in_the_fleet_and_not_ours(tmp_path: Path, foreign: tuple[int, ...], own: str):
+    fleet = load(tmp_path, game(foreign))
+    assert len(fleet.robots) == 4 and fleet.team_size == 2
+    assert [robot.name for robot in fleet.own] == [f"r{k}" for k in own]
+    assert [*connect_all(fleet, tmp_path)] == [f"r{k}" for k in own]
+
+
+@pytest.mark.parametrize("foreign", [(3,), (0, 2), (0, 1, 2)])
+def test_foreign_robots_are_one_whole_team(tmp_path: Path, foreign: tuple[int, ...]):
+    with pytest.raises(UserError, match="pair.yaml: robots: foreign must be true for all robots of one of two teams"):
+        load(tmp_path, game(foreign))
+
+
 @pytest.mark.parametrize("file", sorted(fleets_dir().glob("*.yaml")), ids=lambda p: p.stem)
 def test_what_ships_is_sound(file: Path):
     assert load_fleet(file.stem).name == file.stem
@@ -71,7 +93,9 @@ def test_what_ships_is_sound(file: Path):
         ("name: pair", f"name: {'[' * 1500}", r"not valid YAML \(RecursionError\)"),
         ("name: pair", "name: !!timestamp pair", r"not valid YAML \(AttributeError\)"),
         ("name: pair", "name: !!bool pair", r"not valid YAML \(KeyError\)"),
-        (GOOD[GOOD.index("robots:") :], "robots: []", "at least one robot"),
+        (GOOD[GOOD.index("robots:") :], "robots: []", "at least one robot that is not foreign"),
+        ("index: 0", "index: 0, foreign: true", "foreign must be true for all robots of one of two teams, or for none"),
+        ("index: 0", "index: 0, foreign: 1", r"robots\[1\].foreign"),
     ],
 )
 def test_a_mistake_is_named(tmp_path: Path, old: str, new: str, named: str):

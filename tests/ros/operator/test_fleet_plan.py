@@ -126,6 +126,25 @@ def test_players_know_the_field_of_their_fleet_whatever_the_bundle_was_trained_o
     assert [spec.parameters["away"] for spec in specs if "away" in spec.parameters].count(True) == int(name[-1])
 
 
+@pytest.mark.parametrize(("side", "own"), [(0, ("yellow_0", "yellow_1")), (1, ("blue_0", "blue_1"))])
+def test_a_foreign_team_has_no_node_and_is_waited_for_by_none(side: int, own: tuple[str, ...]):
+    whole = load_fleet("soccer_2v2")
+    robots = tuple(replace(robot, foreign=robot.index // 2 == side) for robot in whole.robots)
+    fleet, every = replace(whole, robots=robots), tuple(robot.name for robot in robots)
+    options = PlanOptions(bundle="soccer_2v2", sim=True, vehicles="ssl", record="bag", link=True)
+    specs = {spec.full_name: spec.parameters for spec in plan_fleet(fleet, options)}
+    assert [name for name in specs if name.endswith("policy_node")] == [f"/{name}/policy_node" for name in own]
+    for name in own:
+        node = specs[f"/{name}/policy_node"]
+        assert (node["team"], node["index"], node["away"]) == ([*own], int(name[-1]), side == 0)
+    assert all(specs[name]["team"] == [*own] for name in ("/monitor", "/referee", "/recorder", "/link"))
+    assert all(specs[name]["team"] == [*every] for name in ("/sim", "/ssl_node"))
+    assert specs["/ssl_node"]["foreign"] == [name for name in every if name not in own]
+    assert "foreign" not in {spec.name: spec for spec in plan_fleet(whole, options)}["ssl_node"].parameters
+    with pytest.raises(UserError, match=f"no node of ours for foreign robot '{every[2 * side]}'; it has {own[0]}"):
+        plan_fleet(fleet, PlanOptions(robots=(every[2 * side],)))
+
+
 def test_only_the_simulator_ignores_simulated_time(fleet: Fleet):
     specs = plan_fleet(fleet, PlanOptions(sim=True, use_sim_time=True))
     assert [spec.name for spec in specs if not spec.parameters["use_sim_time"]] == ["sim"]

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +49,14 @@ def test_players_hear_their_own_team_only():
     assert not [name for name in heard if name.startswith("/yellow")]
     assert "/blue_0/cmd_vel" in found["/blue_0/policy_node"].publishes
     assert "/world/ball" in found["/referee"].subscribes
+
+
+def test_a_foreign_team_has_no_enclaves():
+    fleet = load_fleet("soccer_2v2")
+    robots = tuple(replace(robot, foreign=robot.index < 2) for robot in fleet.robots)
+    found = rights_of(replace(fleet, robots=robots))
+    assert "/yellow_1/state_and_plan" in found["/yellow_0/policy_node"].subscribes
+    assert "blue" not in str(found) and "/yellow_0/vehicle/stop" in str(found["/ssl_node"])
 
 
 NODES = ("/left/policy_node", "/right/policy_node", "/monitor", "/recorder", f"/{CONSOLE}")

@@ -47,7 +47,10 @@ def ssl_adapter(fleet: Fleet, options: PlanOptions) -> Node:
     robots, content = sorted(fleet.robots, key=lambda robot: robot.index), scenario_content(fleet.scenario)
     if not options.sim and (silent := [robot.name for robot in robots if not robot.uri]):
         raise UserError(f"Fleet {fleet.name}: {silent[0]} has no uri; say which it is, such as ssl:blue/3.")
+    foreign = tuple(robot.name for robot in robots if robot.foreign)
     values = {
+        "team": tuple(robot.name for robot in robots),
+        **({"foreign": foreign} if foreign else {}),  # ROS has no type for an empty list
         "uris": tuple(robot.uri for robot in robots),
         "vehicle": fleet.vehicle,
         "pitch_m": _pitch_m(content),

@@ -10,7 +10,9 @@ from robomarl.ros.settings import setting
 class RefereeSettings:
     """Parameters of `referee_node`."""
 
-    team: tuple[str, ...] = setting(("robot0",), "names of all robots of both teams in the order of their indices")
+    team: tuple[str, ...] = setting(
+        ("robot0",), "names of the robots that it starts and stops, in the order of their indices: not foreign ones"
+    )
     base: str = setting("", "namespace of the game")
     sim: bool = setting(False, "the simulator puts robots and ball back; the match's time is the simulated one")
     autostart: bool = setting(False, "start the match as soon as all robots are READY")
@@ -28,6 +30,7 @@ class SslSettings:
     team: tuple[str, ...] = setting(("robot0",), "names of all robots of both teams in the order of their indices")
     base: str = setting("", "namespace of the game")
     uris: tuple[str, ...] = setting(("",), "which each is, such as ssl:blue/3: colour and number of its pattern")
+    foreign: tuple[str, ...] = setting(("",), "those of `team` that another operator commands: they are only seen")
     sim: bool = setting(False, "drive simulated ones, whose vision and radio have addresses of their own")
     vehicle: str = setting("ssl_omni", "vehicle file: wheels, limits, what happens when commands stop")
     pitch_m: tuple[float, float] = setting((4.5, 3.0), "length and width of the field")

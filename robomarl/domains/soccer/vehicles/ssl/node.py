@@ -41,7 +41,7 @@ ANSWERS_S = 1.0
 
 
 class SslNode(AdapterNode[SslSettings]):
-    """All robots of a game, or of one team."""
+    """All robots of a game, or those of one team where another operator commands the other one."""
 
     def __init__(self) -> None:
         """Declare the parameters; with `autostart` go on at once."""
@@ -82,9 +82,11 @@ class SslNode(AdapterNode[SslSettings]):
         self._tracks = VisionTracks(shirts, field_rules(settings, robot))
         self._tracks.refuse = partial(self._refuse, "vision")
         self._vision = addresses.VisionSocket(vision, interface)
-        self._radios = {colour: addresses.RadioSocket(radio, colour) for colour in {s.colour for s in shirts}}
-        pairs = zip(settings.team, shirts, strict=True)
-        self._seats = [PlayerSeat(self, name, shirt, settings, robot) for name, shirt in pairs]
+        own = {n: s for n, s in zip(settings.team, shirts, strict=True) if n not in settings.foreign}
+        for shirt in {*shirts}.difference(own.values()):
+            self._tracks.may_be_put(shirt, True)  # another operator may carry it at any time
+        self._radios = {colour: addresses.RadioSocket(radio, colour) for colour in {s.colour for s in own.values()}}
+        self._seats = [PlayerSeat(self, name, shirt, settings, robot) for name, shirt in own.items()]
         self._by_shirt = {seat.shirt: seat for seat in self._seats}
         teams = {colour: [s for s in shirts if s.colour == colour] for colour in addresses.RADIO_PORT}
         others = {addresses.BLUE: addresses.YELLOW, addresses.YELLOW: addresses.BLUE}
@@ -115,7 +117,7 @@ class SslNode(AdapterNode[SslSettings]):
         for packet in self._read(self._vision.take(), self._classes.wrapper, "vision"):
             at_s = now_s(self)
             moved, ball = self._tracks.take(packet, at_s)
-            for shirt in moved:
+            for shirt in self._by_shirt.keys() & set(moved):
                 self._by_shirt[shirt].see(self._tracks, self._opponents[shirt.colour], at_s)
             if ball:
                 stamp_s = self._tracks.ball.stamp_s
