@@ -94,6 +94,9 @@ class Imitated(Generic[S, W]):
     errors: Callable[[S, W], tuple[Array, Array]]
     """(scenario, world) -> distance [m] and angle [rad] to the goals, [...] each, which a search of the gains
     minimizes; NaN where there is no such goal."""
+    is_late: Callable[[S, W], Array] | None = None
+    """(scenario, world) -> [...] bool: a robot of the team has not arrived, which a search of the gains may charge by
+    the second; None: no robot of this kind of team arrives anywhere."""
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ SCENARIOS = {
     "payload": "lift_3",
     "soccer": "soccer_1v1",
     "ground": "navigation",
+    "volleyball": "volley_bump_pass",
     "flags": "flag_2.toml",
 }
 """The smallest of each domain."""
@@ -134,7 +135,12 @@ def said_of_load(scenario: Any, world: Any) -> dict[str, Any]:
     return sense_load(scenario, world, 1.5)
 
 
-SAID = [("flag_2.toml", said_by_model), ("discovery", said_by_model), ("lift_3", said_of_load)]
+SAID = [
+    ("flag_2.toml", said_by_model),
+    ("discovery", said_by_model),
+    ("volley_bump_pass", said_by_model),
+    ("lift_3", said_of_load),
+]
 
 
 @pytest.mark.parametrize(("name", "said"), SAID)

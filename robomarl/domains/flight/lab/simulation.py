@@ -167,6 +167,11 @@ def errors(scenario: FlightScenario, world: FlightWorld) -> tuple[Array, Array]:
     return task_of(scenario).errors(world)
 
 
+def is_late(scenario: FlightScenario, world: FlightWorld) -> Array:
+    """[...] bool: a robot has not arrived."""
+    return (world.arrived_s == 0).any(-1)
+
+
 EVALUATION = Evaluated(
     score=score,
     mixed_team=mixed_team,
@@ -189,7 +194,7 @@ SIMULATION = Simulation(
     save_log=save_flight,
     measured=Measured(response_parameters, moves_alike, plant),
     rewarded=rewarded,
-    imitated=Imitated(law_of, failed, is_harsh, harder, errors),
+    imitated=Imitated(law_of, failed, is_harsh, harder, errors, is_late),
     staging=STAGING,
     attack=attack,
 )

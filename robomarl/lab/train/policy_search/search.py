@@ -144,7 +144,8 @@ def fly(env: AgentsEnv, law: GainedLaw, worth: SearchConfig, key: jax.Array) -> 
         world = after.pipeline_state.world  # type: ignore[union-attr]
         distance, angle = imitated.errors(env.scenario, world)
         more = worth.exact_per_s * jnp.exp(-distance / worth.exact_m - angle / worth.exact_rad)
-        more = (more - worth.late_per_s * (world.arrived_s == 0).any()) * env.scenario.period_s
+        late = imitated.is_late(env.scenario, world) if imitated.is_late else False
+        more = (more - worth.late_per_s * late) * env.scenario.period_s
         gained = alive * (after.reward.mean() + more + FAILED * after.metrics["contact"])
         return (after, alive * (1 - after.done)), gained
 

@@ -1,0 +1,17 @@
+"""Parts of the volleyball domain that its robots and their operator import."""
+
+from robomarl.core.domain.onboard import Command, LazyImport, Onboard
+
+ONBOARD = Onboard(
+    commands=(
+        Command(
+            ("acceleration.x", "acceleration.y", "acceleration.z", "yaw_rate"),
+            LazyImport("robomarl.core.filter.filter:SafetyFilter"),
+        ),
+    ),
+    features=("robomarl.domains.volleyball.core.features",),
+    field_task=LazyImport("robomarl.domains.volleyball.ros.court:field_task"),
+    inner_loop="attitude",
+    graph=LazyImport("robomarl.domains.volleyball.ros.court:graph"),
+    check_fleet=LazyImport("robomarl.domains.volleyball.core.fleet_rules:check_fleet"),
+)

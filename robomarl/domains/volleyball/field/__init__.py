@@ -1,0 +1,1 @@
+"""The simulator's messages, in place of a tracking system."""

@@ -1,0 +1,1 @@
+"""Simulation, training and evaluation of drones that play volleyball."""

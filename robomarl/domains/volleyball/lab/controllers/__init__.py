@@ -1,0 +1,21 @@
+"""Policies without training: analytic skills with gains that a search finds."""
+
+from collections.abc import Callable
+
+from robomarl.domains.volleyball.lab.controllers.shuttle import ShuttleLaw
+from robomarl.domains.volleyball.lab.controllers.strike import BumpLaw, HitLaw, PassLaw, SpikeLaw
+from robomarl.domains.volleyball.lab.scenario import VolleyScenario
+from robomarl.lab.sim.law import GainedLaw
+
+LAWS: dict[str, Callable[[VolleyScenario], GainedLaw]] = {
+    "volley_back_and_forth": ShuttleLaw,
+    "volley_hit": HitLaw,
+    "volley_bump": BumpLaw,
+    "volley_bump_pass": PassLaw,
+    "volley_spike_easy": SpikeLaw,
+}
+
+
+def law_of(scenario: VolleyScenario) -> GainedLaw:
+    """The analytic skill of a scenario's task."""
+    return LAWS[scenario.task](scenario)

@@ -1,0 +1,1 @@
+"""The engine with contacts of drones, rackets and the ball."""

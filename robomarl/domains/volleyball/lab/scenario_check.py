@@ -1,0 +1,79 @@
+"""`check_scenario`: the sections of a volleyball scenario's file against each other and the vehicle."""
+
+import itertools
+
+from robomarl.core.config import UserError
+from robomarl.core.hardware.vehicle import load_vehicle
+from robomarl.domains.volleyball.core.sensed import TURNS
+from robomarl.domains.volleyball.lab.scenario import VolleyScenario
+from robomarl.domains.volleyball.lab.tasks import task_of
+
+WITH_BALL = ("racket", "ball", "ball_sensor")
+"""Sections of a task in which a ball is played; a scenario has all of them or none."""
+
+
+def check_scenario(scenario: VolleyScenario, file: str) -> None:
+    """Check the sections against each other.
+
+    Raises:
+        UserError: the vehicle does not fly, a racket has no ball or no sensor for it, anchors are too few, too close
+            or outside of the court, or the ball does not begin above the racket.
+    """
+    vehicle = load_vehicle(scenario.vehicle, scenario.estimator or "")
+    try:
+        _check_sections(scenario)
+        _check_anchors(scenario, vehicle.safety.separation_m)
+        _check_ball(scenario)
+    except ValueError as error:
+        raise UserError(f"{file}: {error}") from None
+
+
+def _check_sections(scenario: VolleyScenario) -> None:
+    there = [name for name in WITH_BALL if getattr(scenario, name) is not None]
+    missing = [name for name in WITH_BALL if name not in there]
+    if there and missing:
+        raise ValueError(
+            f"has [{there[0]}] and no [{missing[0]}]; add [{missing[0]}], or remove [{'], ['.join(there)}]."
+        )
+    if missing and task_of(scenario).has_ball:
+        raise ValueError(f"task = {scenario.task!r} is played with a ball and has no [{missing[0]}]; add it.")
+    if not task_of(scenario).has_ball and len(scenario.waypoints_m) < 2:
+        raise ValueError(f"waypoints_m has {len(scenario.waypoints_m)} places; the robot flies between 2 or more.")
+
+
+def _check_anchors(scenario: VolleyScenario, separation_m: float) -> None:
+    anchors, court = scenario.start.anchors_m, scenario.court
+    if len(anchors) != scenario.count:
+        raise ValueError(
+            f"start.anchors_m has {len(anchors)} places and count = {scenario.count} robots; give each robot one."
+        )
+    if scenario.count > TURNS:
+        raise ValueError(f"count = {scenario.count} robots; task = {scenario.task!r} has at most {TURNS}.")
+    for x, y, _ in anchors:
+        if abs(x) > court.length_m / 2 or abs(y) > court.width_m / 2:
+            raise ValueError(
+                f"court of {court.length_m:g} x {court.width_m:g} m is smaller than its anchors: ({x:g}, {y:g}) of "
+                f"start.anchors_m is outside; make length_m at least {2 * abs(x):g} and width_m {2 * abs(y):g}."
+            )
+    spread = scenario.start.spread_m
+    for one, two in itertools.combinations(anchors, 2):
+        gap = max(0.0, *(abs(a - b) - 2 * s for a, b, s in zip(one, two, spread, strict=True)))
+        if gap < separation_m:
+            raise ValueError(
+                f"start.anchors_m: robots may start {gap:g} m apart, nearer than safety.separation_m = {separation_m:g}"
+                " m of the vehicle; move the anchors, or lower start.spread_m."
+            )
+
+
+def _check_ball(scenario: VolleyScenario) -> None:
+    """Raise `ValueError` where the ball would begin inside the racket, or could not bounce."""
+    ball, racket = scenario.ball, scenario.racket
+    if ball is None or racket is None:
+        return
+    if scenario.start.ball_above_m <= ball.radius_m + racket.above_m:
+        raise ValueError(
+            f"start.ball_above_m = {scenario.start.ball_above_m:g} must be above {ball.radius_m + racket.above_m:g}, "
+            "where the ball touches the racket."
+        )
+    if scenario.randomize.restitution[0] <= 0:
+        raise ValueError("randomize.restitution must be above 0; a ball with 0 does not bounce.")

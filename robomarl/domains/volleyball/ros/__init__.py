@@ -1,0 +1,1 @@
+"""Topics and senses of drones that play volleyball."""
