@@ -31,7 +31,7 @@ class Args:
     """Episodes of each policy."""
     seed: Seed = 0
     """Starts, weather and noise."""
-    filter: Literal["full", "qp", "textbook", "upright", "off"] = "full"
+    filter: Literal["full", "qp", "certificate", "textbook", "upright", "off"] = "full"
     """Safety filter between policy and robot; upright: off until a vehicle that was thrown is upright."""
     perturb: tyro.conf.UseAppendAction[tuple[str, ...]] = ()
     """NAME=VALUE pins a randomized parameter, as in mass_scale=1.1, NAME a variation that the scenario holds out;

@@ -22,8 +22,8 @@ class Args:
     """Scenario or bundle: its vehicle, its rate and its team. Or a vehicle."""
     agent_steps: Annotated[float, Range(1)] = 2e5
     """Decisions of single robots, at least."""
-    filter: Literal["full", "qp", "textbook", "off"] = "full"
-    """Safety filter; full is qp until there is a certificate."""
+    filter: Literal["full", "qp", "certificate", "textbook", "off"] = "full"
+    """Safety filter; full is qp. certificate: committed courses (docs/certificate.md), in the campaign of teams."""
     task: Literal["adversarial", "swap"] = "adversarial"
     """Nominal commands that hunt teammates, or that trade places."""
     adversaries: tuple[str, ...] = ()

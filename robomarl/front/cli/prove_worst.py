@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from robomarl.core.config import UsageError
 from robomarl.core.types import Figures
 from robomarl.front.cli.prove_args import Args, setting_of
 
@@ -29,6 +30,10 @@ def _point_masses(args: Args) -> Figures:
     from robomarl.lab.prove.worst.worst import hunt_down
 
     vehicle, _, period_s = setting_of(args)
+    if args.filter == "certificate":
+        raise UsageError(
+            "--worst attacks the filter robot by robot; attack the certificate with --sim mujoco, or fly a campaign."
+        )
     mode = "qp" if args.filter == "full" else args.filter
     hunt = Hunt(vehicle, period_s, mode, args.seed, args.episodes or EPISODES, args.team_episodes, args.scales)
     ledger = Ledger.open(args.out, to_dict(hunt), args.resume) if args.out else None

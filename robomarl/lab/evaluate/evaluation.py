@@ -11,7 +11,7 @@ from robomarl.core.spec import ActionSpec
 from robomarl.core.types import Array, Figures
 from robomarl.lab.sim.scenario import Scenario
 
-FILTERS = ("full", "qp", "textbook", "upright", "off")
+FILTERS = ("full", "qp", "certificate", "textbook", "upright", "off")
 HOVER_S = 10.0
 """How long a team is watched from its success on."""
 HOVER_FIGURES = ("hover_accel_std_m_s2", "hover_tilt_rad", "hover_error_m")

@@ -7,8 +7,11 @@ import numpy as np
 from robomarl.core.bundle.pilot import Pilot
 from robomarl.core.config import UserError
 from robomarl.core.domain.registry import domain_of_task, filter_for
-from robomarl.core.types import FilterResult
+from robomarl.core.filter.params import SafetyParams
+from robomarl.core.hardware.vehicle import Quadrotor
+from robomarl.core.types import Array, FilterResult
 from robomarl.core.view import LocalView
+from robomarl.lab.certified import CertifiedPilot, CertifiedTeam
 from robomarl.lab.evaluate.evaluation import FlownPolicy
 from robomarl.lab.sim.filter_params import safety_params
 from robomarl.lab.sim.model.upright_filter import FilterOnceUpright
@@ -26,9 +29,17 @@ class Guard(Protocol):
         """Memory before the first decision."""
         ...
 
-    def __call__(self, carry: FilterMemory, view: LocalView, nominal: np.ndarray) -> tuple[FilterMemory, FilterResult]:
-        """(memory, view, nominal [..., A]) -> (memory, result)."""
+    def __call__(
+        self, carry: FilterMemory, view: LocalView, nominal: np.ndarray, gain_per_s: Array | None = None, /
+    ) -> tuple[FilterMemory, FilterResult]:
+        """(memory, view, nominal [..., A], gain that the policy asks for [...]) -> (memory, result)."""
         ...
+
+
+class TeamGuard(Guard, Protocol):
+    """A guard for a campaign, which takes its bounds from the guard's parameters."""
+
+    params: SafetyParams
 
 
 class NoFilter:
@@ -51,8 +62,8 @@ def make_pilot(policy: FlownPolicy, scenario: Scenario, mode: str) -> Pilot:
     Args:
         policy: policy that moves the robots.
         scenario: scenario in which they move.
-        mode: a name of `robomarl.lab.evaluate.evaluate.FILTERS`; "full" is "qp" until there is a
-            certificate.
+        mode: a name of `robomarl.lab.evaluate.evaluate.FILTERS`; "full" is "qp" until robots fly the
+            certificate too.
 
     Raises:
         UserError: the policy commands another kind of vehicle, or decides at another rate.
@@ -72,6 +83,24 @@ def make_pilot(policy: FlownPolicy, scenario: Scenario, mode: str) -> Pilot:
     if mode == "off":
         return Pilot(policy, NoFilter())  # pyright: ignore[reportArgumentType]
     params = safety_params(scenario)
+    if mode == "certificate":
+        rules = domain_of_task(scenario.task).onboard.rules(params)
+        return CertifiedPilot(policy, certified_team(scenario, params), rules)  # pyright: ignore[reportArgumentType]
     safety = filter_for(policy.action, params, "textbook" if mode == "textbook" else "qp")
     chosen = FilterOnceUpright(safety, scenario.period_s) if mode == "upright" else safety
     return Pilot(policy, chosen, domain_of_task(scenario.task).onboard.rules(params))  # pyright: ignore[reportArgumentType]
+
+
+def certified_team(scenario: Scenario, params: SafetyParams) -> CertifiedTeam:
+    """The certificate as the guard of a scenario's team.
+
+    Raises:
+        UserError: the certificate does not cover such a team, or the vehicle's figures leave it nothing to brake with.
+    """
+    radius_m = getattr(getattr(scenario.vehicle_config, "body", None), "radius_m", None)
+    if not isinstance(scenario.vehicle_config, Quadrotor) or radius_m is None or getattr(scenario, "load", None):
+        raise UserError(f"{scenario.name}: the certificate flies quadrotors without a load; use --filter qp.")
+    try:
+        return CertifiedTeam(params, radius_m)
+    except ValueError as error:
+        raise UserError(f"{scenario.vehicle_config.name}.yaml: {error}") from None

@@ -15,18 +15,20 @@ import multiprocessing
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
-from robomarl.core.config import build, to_dict
+from robomarl.core.config import UserError, build, to_dict
 from robomarl.core.filter.filter import Arena, FilterCarry, SafetyFilter, from_vehicle
 from robomarl.core.filter.give_way import GiveWay
-from robomarl.core.filter.model.constants import Mode
 from robomarl.core.filter.params import SafetyParams
 from robomarl.core.hardware.sections import ASSUMED
 from robomarl.core.hardware.vehicle import AnyVehicle
 from robomarl.core.types import Array, Figures
+from robomarl.lab.certified import CertifiedTeam, in_order
 from robomarl.lab.cluster.crew import crew, each
+from robomarl.lab.evaluate.pilots import TeamGuard
 from robomarl.lab.prove.campaign.adversary import Adversaries, swap
 from robomarl.lab.prove.campaign.conditions import Campaign, Plant, World, height_of
 from robomarl.lab.prove.campaign.score import Record, Tally, figures
@@ -39,6 +41,9 @@ ROOM_M = 1.0
 """Distance [m] from the ring to the walls."""
 
 
+TrialMode = Literal["qp", "certificate", "textbook", "off"]
+
+
 @dataclass(frozen=True)
 class Trial:
     """A campaign with everything that its figures depend on."""
@@ -49,8 +54,8 @@ class Trial:
     """Time between two decisions."""
     agent_steps: float
     """Minimum number of decisions."""
-    mode: Mode = "qp"
-    """Mode of the filter."""
+    mode: TrialMode = "qp"
+    """Mode of the filter; or the certificate, whose robots remember what they agreed on and are not restarted."""
     seed: int = 0
     """Seed of everything that is drawn."""
 
@@ -67,7 +72,7 @@ class Trial:
 
 
 def prove(
-    campaign: Campaign, vehicle: AnyVehicle, period_s: float, agent_steps: float, mode: Mode = "qp", seed: int = 0
+    campaign: Campaign, vehicle: AnyVehicle, period_s: float, agent_steps: float, mode: TrialMode = "qp", seed: int = 0
 ) -> Figures:
     """Fly as many batches as that many decisions need, and sum up; see `Trial`.
 
@@ -128,12 +133,25 @@ def fly_batch(job: tuple[Trial, int]) -> tuple[int, Record]:
     arena = Arena((-side, -side, 0.1), (side, side, 2.4))
     params = from_vehicle(trial.vehicle, trial.period_s, arena, trial.campaign.count - 1)
     random = np.random.default_rng([trial.seed, number])
-    tally = fly(trial, SafetyFilter(params, trial.mode), trial.batches[number], random)
+    tally = fly(trial, _guard(trial, params), trial.batches[number], random)
     return number, tally.record(number)
 
 
+def _guard(trial: Trial, params: SafetyParams) -> TeamGuard:
+    if trial.mode != "certificate":
+        return SafetyFilter(params, trial.mode)
+    try:
+        return CertifiedTeam(params, trial.vehicle.body.radius_m, in_order)
+    except ValueError as error:
+        raise UserError(f"{trial.vehicle.name}.yaml: {error}") from None
+
+
 def fly(
-    trial: Trial, safety: SafetyFilter, episodes: int, random: np.random.Generator, plant: Plant | None = None
+    trial: Trial,
+    safety: TeamGuard,
+    episodes: int,
+    random: np.random.Generator,
+    plant: Plant | None = None,
 ) -> Tally:
     """Fly episodes side by side.
 
@@ -160,7 +178,9 @@ def fly(
         if campaign.detour and not hunt:
             way, nominal = rules(way, view, nominal)
         gain = hostile_gains(params, lead, random) if campaign.gains == "hostile" else None
-        carry, result = safety(_restarted(campaign, safety, carry, random), view, nominal, gain)
+        if isinstance(safety, SafetyFilter):
+            carry = _restarted(campaign, safety, carry, random)
+        carry, result = safety(carry, view, nominal, gain)
         way = rules.after(way, result)
         path = world.step(result.command[..., :3], carry.plan, plant)
         tally.add(result, path, world.team, world.points)

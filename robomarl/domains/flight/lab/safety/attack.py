@@ -13,15 +13,16 @@ from typing import NamedTuple
 import numpy as np
 
 from robomarl.core.filter.filter import SafetyFilter
-from robomarl.core.filter.model.constants import Mode
 from robomarl.core.types import Figures
 from robomarl.domains.flight.lab.engines.team_sim import TeamSim
 from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.world import positions, velocities
 from robomarl.lab.cluster.crew import each
+from robomarl.lab.evaluate.pilots import TeamGuard, certified_team
 from robomarl.lab.evaluate.variations import Variation, variations
 from robomarl.lab.prove.campaign.adversary import Adversaries, Team
+from robomarl.lab.prove.campaign.prove import TrialMode
 from robomarl.lab.sim.filter_params import safety_params
 
 KINDS = ("seek", "intercept", "rush", "swap", "bang_bang")
@@ -81,7 +82,7 @@ def attack_all(
     }
 
 
-def _attacked(mode: Mode, episodes: int, seed: int, sim: str, item: tuple[int, Variation]) -> Figures:
+def _attacked(mode: TrialMode, episodes: int, seed: int, sim: str, item: tuple[int, Variation]) -> Figures:
     """Attack one variation; `item` is its number and itself."""
     number, (name, varied) = item
     assert isinstance(varied, FlightScenario), "a variation is of the scenario's class"
@@ -96,16 +97,17 @@ def _attacked(mode: Mode, episodes: int, seed: int, sim: str, item: tuple[int, V
     }
 
 
-def attack(scenario: FlightScenario, mode: Mode, episodes: int, seed: int, sim: str = "mujoco") -> Attacked:
+def attack(scenario: FlightScenario, mode: TrialMode, episodes: int, seed: int, sim: str = "mujoco") -> Attacked:
     """Fly episodes of one variation."""
     batches = math.ceil(episodes / SIDE_BY_SIDE)
-    safety, size = SafetyFilter(safety_params(scenario), mode), math.ceil(episodes / batches)
+    params, size = safety_params(scenario), math.ceil(episodes / batches)
+    safety: TeamGuard = certified_team(scenario, params) if mode == "certificate" else SafetyFilter(params, mode)
     team, random = make_team(scenario, sim, size, seed), np.random.default_rng(seed)
     found = [_fly(team, safety, random) for _ in range(batches)]
     return Attacked(*(np.concatenate(parts)[:episodes] for parts in zip(*found, strict=True)))
 
 
-def _fly(team: TeamSim, safety: SafetyFilter, random: np.random.Generator) -> Attacked:
+def _fly(team: TeamSim, safety: TeamGuard, random: np.random.Generator) -> Attacked:
     scenario, radius = team.scenario, team.scenario.vehicle_config.body.radius_m
     low, high = np.array(scenario.arena.low_m), np.array(scenario.arena.high_m)
     team.reset()

@@ -1,0 +1,195 @@
+"""`CertificateFigures`: the numbers of a vehicle's certificate, worked out from its safety parameters."""
+
+import dataclasses
+import math
+from dataclasses import dataclass
+
+from robomarl.core.filter.model.constants import Constants, constants_of
+from robomarl.core.filter.params import Arena, SafetyParams
+from robomarl.core.hardware.sections import LimitConfig, SafetyConfig, Vector3
+
+TRACKING_SHARE = 0.75
+"""Fraction of the vehicle's `brake_m_s2` that the tracker has; the reference gets the rest of the input box."""
+SMOOTH_S = 0.2
+"""Time over which the tracked point averages the reference: commands ramp where the reference begins to brake."""
+SPEED_SHARE = 0.85
+"""Fraction of the vehicle's speed limit that the reference may have; the tracker's corrections come on top."""
+STOP_S = 1.1
+"""Longest time that a reference may need to stop."""
+LEARNED_BIAS_M_S2 = 0.75
+"""From this bound of the bias's error on, on each axis, a robot counts as one that knows its bias."""
+CLOCK_OFFSET_S = 0.002
+"""Bound of the difference of two robots' clocks."""
+SEGMENT_S = 0.08
+"""Longest time between two times at which courses are compared."""
+
+
+@dataclass(frozen=True)
+class Tube:
+    """Room that a robot needs about its reference."""
+
+    half_m: Vector3
+    """Half sides of the box about the tracked point that the robot stays in."""
+    radius_m: float
+    """Largest distance of the robot from its reference, in the metric of the downwash: the box's half diagonal and
+    what smoothing adds."""
+    room_m: float
+    """Half of the distance that two such references keep: body radius, tube, and what clocks may be off."""
+
+
+@dataclass(frozen=True)
+class CertificateFigures:
+    """Numbers of one vehicle's certificate."""
+
+    tracker: Constants
+    """Constants of the rows that keep the robot in its tube."""
+    front: SafetyParams
+    """Parameters of the filter between references, which are exact and without delay."""
+    period_s: float
+    lead_s: float
+    """Time from a decision to the time from which it moves the reference."""
+    ahead_s: float
+    """Time from the tracked point to the end of the tracker's prediction."""
+    smooth_count: int
+    """Number of periods that the tracked point averages."""
+    accel_m_s2: Vector3
+    """Largest acceleration of the reference on each axis, braking included."""
+    speed_m_s: float
+    """Largest speed of the reference."""
+    learned: Tube
+    """Tube of a robot that knows its bias."""
+    unlearned: Tube
+    """Tube of a robot that does not know it yet."""
+    squash: Vector3
+    """Factors of the metric of the downwash."""
+    learned_m_s2: float
+    """Bound of the bias's error from which on the robot knows its bias."""
+    stop_s: float
+    """Longest time that a reference may need to stop."""
+    segments: int
+    """Number of segments in which courses are compared, after the first period."""
+    bend_m: float
+    """Bound of what three courses bend between two times, together."""
+    low_m: Vector3
+    high_m: Vector3
+    """Corners of the room in which references come to rest."""
+
+    @property
+    def span_s(self) -> float:
+        """Time over which courses are compared; all rest at its end."""
+        return self.stop_s + 3 * self.period_s
+
+
+def figures_of(params: SafetyParams, radius_m: float) -> CertificateFigures:
+    """Work out the numbers of a vehicle.
+
+    Args:
+        params: safety parameters of the vehicle, with its arena.
+        radius_m: radius of its body: two bodies touch at twice this distance between their centres.
+
+    Raises:
+        ValueError: the input box leaves the reference nothing to brake with on an axis; says by how much.
+    """
+    period, accel, tracker = params.period_s, _reference_accel(params), _tracker(params)
+    count = max(round(SMOOTH_S / period), 1)
+    squash = (1.0, 1.0, 1.0 if params.planar else 1 / params.safety.downwash_ratio)
+    speed, late = SPEED_SHARE * params.limits.speed_m_s, params.safety.delay_s * (1 + params.safety.shortest_share) / 2
+    fixed = radius_m + params.look_ahead_m + speed * CLOCK_OFFSET_S
+    # The mean of points up to (m - 1) / 2 periods away, on a path of bounded acceleration.
+    smoothed = math.hypot(*accel) * (count**2 - 1) * period**2 / 24
+    learned, unlearned = (_tube(params, bias, (smoothed, fixed)) for bias in (LEARNED_BIAS_M_S2, math.inf))
+    low, high = _resting_room(params.arena, unlearned.half_m)
+    segments = math.ceil((STOP_S + 2 * period) / SEGMENT_S)
+    return CertificateFigures(
+        tracker=tracker,
+        front=_front(params, accel, speed, 2 * learned.room_m, None if params.arena is None else Arena(low, high)),
+        period_s=period,
+        lead_s=late + (count - 1) * period / 2,
+        ahead_s=params.safety.delay_s - late,
+        smooth_count=count,
+        accel_m_s2=accel,
+        speed_m_s=speed,
+        learned=learned,
+        unlearned=unlearned,
+        squash=squash,
+        learned_m_s2=LEARNED_BIAS_M_S2,
+        stop_s=STOP_S,
+        segments=segments,
+        bend_m=_bend(accel, period, (STOP_S + 2 * period) / segments),
+        low_m=low,
+        high_m=high,
+    )
+
+
+def _reference_accel(params: SafetyParams) -> Vector3:
+    """Return what the input box holds on each axis beyond tracker, bias and disturbance."""
+    s, found = params.safety, [0.0, 0.0, 0.0]
+    sides = zip(params.limits.accel_min_m_s2, params.limits.accel_max_m_s2, params.bias_m_s2, strict=True)
+    for axis, (low, high, bias) in enumerate(sides):
+        if params.planar and axis == 2:
+            continue
+        need = TRACKING_SHARE * s.brake_m_s2 + s.accel_error_m_s2 + bias
+        found[axis] = min(-low, high) - need
+        if found[axis] <= 0:
+            raise ValueError(
+                f"limits: the acceleration box reaches {min(-low, high):g} m/s^2 along {'xyz'[axis]}; tracker, "
+                f"accel_error_m_s2 and bias need {need:g}, {-found[axis]:g} too much: no reference can brake there."
+            )
+    return (found[0], found[1], found[2])
+
+
+def _plain(params: SafetyParams, safety: SafetyConfig) -> SafetyParams:
+    return dataclasses.replace(params, safety=safety, obstacles=(), strangers=None, tail=None, boards_m=None)
+
+
+def _tracker(params: SafetyParams) -> Constants:
+    brake = TRACKING_SHARE * params.safety.brake_m_s2
+    return constants_of(_plain(params, dataclasses.replace(params.safety, brake_m_s2=brake)))
+
+
+def _tube(params: SafetyParams, bias_m_s2: float, beside_m: tuple[float, float]) -> Tube:
+    """Return the tube in which opposite walls let a robot rest whose bias is known to within a bound.
+
+    `beside_m`: what smoothing adds to the tube, and what is added to half of the references' distance.
+    """
+    s = params.safety
+    lift = s.accel_bias_m_s2 if s.lift_bias_m_s2 is None else s.lift_bias_m_s2
+    level, lift = (min(bias, bias_m_s2) for bias in (s.accel_bias_m_s2, lift))
+    brake = TRACKING_SHARE * s.brake_m_s2
+    known = dataclasses.replace(s, brake_m_s2=brake, accel_bias_m_s2=level, lift_bias_m_s2=lift)
+    x, y, z = constants_of(_plain(params, known)).hold_m
+    half = (x, y, 0.0 if params.planar else z)
+    radius = math.hypot(x, y, half[2] / s.downwash_ratio) + beside_m[0]
+    return Tube(half, radius, radius + beside_m[1])
+
+
+def _bend(accel: Vector3, period_s: float, step_s: float) -> float:
+    """Return the bound of what three courses bend between two times.
+
+    An arc of acceleration a over the time t is within a t^2 / 8 of its chord, and each of two
+    distances has two arcs. In the first period one course has the acceleration of a decision.
+    """
+    brake, most = max(accel), math.hypot(*accel)
+    return max(4 * brake * step_s**2 / 8, 2 * (most + brake) * period_s**2 / 8)
+
+
+def _resting_room(arena: Arena | None, tube: Vector3) -> tuple[Vector3, Vector3]:
+    if arena is None:
+        return (-math.inf, -math.inf, -math.inf), (math.inf, math.inf, math.inf)
+    (ax, ay, az), (bx, by, bz), (x, y, z) = arena.low_m, arena.high_m, tube
+    return (ax + x, ay + y, az + z), (bx - x, by - y, bz - z)
+
+
+def _front(params: SafetyParams, accel: Vector3, speed_m_s: float, apart_m: float, arena: Arena | None) -> SafetyParams:
+    """Return the parameters of a filter between exact references that keeps them this far apart."""
+    exact = dict.fromkeys(("delay_s", "position_error_m", "velocity_error_m_s", "accel_error_m_s2"), 0.0)
+    safety = dataclasses.replace(
+        params.safety,
+        **exact,
+        accel_bias_m_s2=0.0,
+        lift_bias_m_s2=None,
+        separation_m=apart_m,
+        brake_m_s2=min(a for a in accel if a > 0),
+    )
+    limits = LimitConfig((-accel[0], -accel[1], -accel[2]), accel, speed_m_s, params.limits.yaw_rate_rad_s)
+    return dataclasses.replace(_plain(params, safety), limits=limits, arena=arena, min_mates=0)

@@ -1,0 +1,65 @@
+"""What a certified robot remembers, what it decides from, and what comes of it."""
+
+from typing import NamedTuple
+
+from robomarl.core.certificate.course import CommittedCourse
+from robomarl.core.certificate.pact import Pact, Word
+from robomarl.core.filter.memory import FilterCarry
+from robomarl.core.filter.model.bias import Bias
+from robomarl.core.types import Array
+from robomarl.core.view import LocalView
+
+
+class CertifiedCarry(NamedTuple):
+    """Memory of certified robots."""
+
+    course: CommittedCourse
+    """[...] the committed course."""
+    until_s: Array
+    """[...] time up to which `accels` reaches."""
+    accels: Array
+    """[..., m, 3] accelerations of the reference in the periods before `until_s`, oldest first."""
+    pact: Pact
+    """[..., K] what is agreed with each teammate."""
+    commands: Array
+    """[..., Q, 4] commands that have not taken effect for sure yet, oldest first."""
+    bias: Bias
+    """Estimate of the constant part of the acceleration error."""
+    front: FilterCarry
+    """Memory of the filter between references."""
+
+
+class DecisionInputs(NamedTuple):
+    """What a decision is made from."""
+
+    view: LocalView
+    """[...] views; of teammates nothing is read here but how many there is room for."""
+    word: Word
+    """[..., K] newest message heard of each teammate."""
+    leads: Array
+    """[..., K] bool: the robot leads the pair. Of each pair exactly one robot does."""
+    present: Array
+    """[..., K] bool: there is such a teammate."""
+    nominal: Array
+    """[..., 4] acceleration, world frame [m/s^2], and yaw rate [rad/s] that the policy asks for."""
+    now_s: Array
+    """[...] time of the decision, on the team's clock."""
+
+
+class Certified(NamedTuple):
+    """Outcome of a decision."""
+
+    command: Array
+    """[..., 4] to send."""
+    word: Word
+    """[..., K] to tell each teammate."""
+    moves: Array
+    """[...] bool: a new course was taken."""
+    vetoed: Array
+    """[...] bool: the course that the rows of the front let through was not."""
+    error_m: Array
+    """[..., 3] predicted distance of the robot from the tracked point, world."""
+    trip: Array
+    """[...] bool: that distance is more than the tube, so a declared bound does not hold."""
+    point_m: Array
+    """[..., 3] the tracked point in the middle of the range of times at which the command may take effect."""

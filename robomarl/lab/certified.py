@@ -1,0 +1,156 @@
+"""`CertifiedTeam`: the certificate as the guard of a simulated team, its messages on the simulated radio.
+
+The simulated radio says how old the newest message of each teammate is. That age says at which
+decision it was sent, and so which words came with it: no word arrives that its message did not.
+"""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from robomarl.core.bundle.given.shapes import PilotCarry
+from robomarl.core.bundle.pilot import Pilot
+from robomarl.core.certificate.certificate import Certificate, CertifiedCarry, DecisionInputs
+from robomarl.core.certificate.course import state_at, stop_of
+from robomarl.core.certificate.figures import figures_of
+from robomarl.core.certificate.pact import Word
+from robomarl.core.config import UserError
+from robomarl.core.filter.decision import Library
+from robomarl.core.filter.memory import Reason
+from robomarl.core.filter.params import SafetyParams
+from robomarl.core.filter.qp.projection import project_rows
+from robomarl.core.tree import both, each
+from robomarl.core.types import Array, FilterResult
+from robomarl.core.view import LocalView, Plan
+from robomarl.lab.sim.message import mates_of
+
+KEPT_DECISIONS = 8
+"""Number of decisions whose words are kept: a message that is older when it arrives counts as lost."""
+
+
+UNCOVERED = ("obstacles", "strangers", "tail", "boards_m")
+"""Parameters of the filter that the certificate has no rule for."""
+Order = Callable[[int], np.ndarray]
+"""Number of robots -> [N, N-1] int: index of each robot's k-th teammate."""
+
+
+def in_order(count: int) -> np.ndarray:
+    """[N, N-1] int: the other robots in the order of their indices."""
+    return np.array([[j for j in range(count) if j != i] for i in range(count)], int).reshape(count, -1)
+
+
+class CertifiedTeamCarry(NamedTuple):
+    """Memory of a team, [E, N]."""
+
+    robots: CertifiedCarry | tuple[()]
+    """Memory of the robots; empty before the first decision, at which they take their places."""
+    heard: Word | tuple[()]
+    """[E, N, K] newest words that each robot heard from each teammate."""
+    sent: tuple[Word, ...]
+    """Words of the last decisions as they will be heard, newest first."""
+    decisions: int
+
+    @property
+    def plan(self) -> Plan:
+        """Courses [E, N, 3] for the radio, as plans."""
+        assert isinstance(self.robots, CertifiedCarry), "robots have decided once"
+        course = self.robots.course
+        return Plan(course.pos_m, course.vel_m_s, stop_of(course, np))
+
+
+class CertifiedTeam:
+    """Guard of a whole simulated team; see `robomarl.lab.evaluate.pilots.Guard`."""
+
+    def __init__(self, params: SafetyParams, radius_m: float, order: Order = mates_of) -> None:
+        """Work out the numbers.
+
+        Args:
+            params: safety parameters of the vehicle, with the scenario's arena.
+            radius_m: radius of its body.
+            order: which teammate each row of a robot's view is.
+
+        Raises:
+            UserError: the certificate does not cover what the parameters have; names it.
+        """
+        if uncovered := [name for name in UNCOVERED if getattr(params, name)]:
+            raise UserError(f"the certificate does not cover {uncovered[0]} yet; fly with --filter qp.")
+        self.params, self._order = params, order
+        self.figures = figures_of(params, radius_m)
+        self.certificate = Certificate(params, self.figures, Library(np, project_rows))
+        self._separation_m, self._period_s = params.safety.separation_m, params.period_s
+
+    def init(self, batch: tuple[int, ...] = ()) -> CertifiedTeamCarry:
+        """Memory before the first decision."""
+        return CertifiedTeamCarry((), (), (), 0)
+
+    def __call__(
+        self, carry: CertifiedTeamCarry, view: LocalView, nominal: np.ndarray, gain_per_s: np.ndarray | None = None
+    ) -> tuple[CertifiedTeamCarry, FilterResult]:
+        """(memory, views [E, N], nominal [E, N, 4]) -> (memory, result); a policy's gain has no meaning here."""
+        count = view.heard.mask.shape[-1] + 1
+        leads = np.broadcast_to(np.arange(count)[:, None] < self._order(count), view.heard.mask.shape)
+        robots, heard = carry.robots, carry.heard
+        now_s = np.full(leads.shape[:-1], carry.decisions * self._period_s)
+        if not isinstance(robots, CertifiedCarry) or not isinstance(heard, Word):
+            robots = self.certificate.init(np.asarray(view.own.pos_m, float), count - 1, now_s)
+            heard = self._as_heard(self.certificate.said(robots, leads))._replace(number=np.full(leads.shape, -1))
+        heard = self._received(view, heard, carry.sent)
+        given = DecisionInputs(view, heard, leads, np.ones(leads.shape, bool), np.asarray(nominal, float), now_s)
+        robots, found = self.certificate.step(robots, given)
+        sent = (self._as_heard(found.word), *carry.sent[: KEPT_DECISIONS - 1])
+        none, has_own = np.zeros(leads.shape[:-1]), np.isfinite(view.own.pos_m).all(-1)
+        away = np.asarray(view.heard.pos_m, float) - np.asarray(view.own.pos_m, float)[..., None, :]
+        gap = np.where(view.heard.mask, np.linalg.norm(away, axis=-1), math.inf).min(-1, initial=math.inf)
+        result = FilterResult(
+            command=found.command,
+            nominal=nominal,
+            active=~(np.abs(found.command - nominal) <= 1e-9).all(-1),
+            slack=none,
+            solved=~found.vetoed,
+            reason=np.where(has_own, int(Reason.OK), int(Reason.NON_FINITE)),
+            margin_m=gap - self._separation_m,
+        )
+        return CertifiedTeamCarry(robots, heard, sent, carry.decisions + 1), result
+
+    def _received(self, view: LocalView, heard: Word, sent: tuple[Word, ...]) -> Word:
+        """Return the newest words heard, now that messages of these ages have arrived."""
+        ago = np.maximum(np.rint(np.asarray(view.heard.age_s, float) / self._period_s).astype(int), 1)
+        for back, words in enumerate(sent, 1):
+            came = view.heard.mask & (ago == back)
+
+            def pick(new: np.ndarray, old: np.ndarray, came: np.ndarray = came) -> np.ndarray:
+                return np.where(came.reshape(came.shape + (1,) * (old.ndim - came.ndim)), new, old)
+
+            heard = both(words, heard, pick)
+        return heard
+
+    def _as_heard(self, said: Word) -> Word:
+        """The words [E, N, K] that each robot hears from its teammates, given those that each says to its teammates."""
+        mates = self._order(said.number.shape[-2])
+        robots = np.arange(len(mates))[:, None, None]
+        back = (mates[mates] == robots).argmax(-1)  # the row that a robot has in its teammate's view
+        return each(said, lambda part: part[:, mates, back])
+
+
+class CertifiedPilot(Pilot):
+    """A policy that flies the references of a certified team, with rules against deadlock between.
+
+    The policy sees the robot where its reference is when the decision moves it: tube and delay are the
+    tracker's business, and a loop through both would swing.
+    """
+
+    safety: CertifiedTeam  # pyright: ignore[reportIncompatibleVariableOverride]
+
+    def ask(self, carry: PilotCarry, view: LocalView) -> tuple[PilotCarry, Array, np.ndarray]:
+        """Return the next memory, the observation and the policy's command; see `Pilot.ask`."""
+        return super().ask(carry, self._at_reference(carry, view))
+
+    def _at_reference(self, carry: PilotCarry, view: LocalView) -> LocalView:
+        team = carry.safety
+        if not isinstance(team, CertifiedTeamCarry) or not isinstance(team.robots, CertifiedCarry):
+            return view
+        pos, vel = state_at(team.robots.course, team.robots.until_s, np)
+        own, kind = view.own, np.asarray(view.own.pos_m).dtype
+        return view._replace(own=own._replace(pos_m=pos.astype(kind), vel_m_s=vel.astype(kind)))
