@@ -65,19 +65,15 @@ def nearest(pos: Vec3, reach_m: float, count: int) -> Nearest:
     bits = max(size - 1, 1).bit_length()
     ordered = settle((jnp.sort((hashed << bits) | jnp.arange(size, dtype=jnp.int32)),))[0]
     order = ordered & ((1 << bits) - 1)
-    mine = jnp.zeros(size, jnp.int32).at[order].set(jnp.arange(size, dtype=jnp.int32), mode=INSIDE)
     runs = Runs(*settle(tuple(runs_of(hashed, ordered >> bits, hashes))))
-    place = settle((places(runs, size),))[0]
-    in_order = settle(tuple(pick(p, order) for p in pos))
-    gaps = [pick(there, place) - p[:, None] for there, p in zip(in_order, pos, strict=True)]
+    me, held = jnp.arange(size, dtype=jnp.int32)[:, None], runs.size[0] + runs.size[1] + runs.size[2]
+    other = settle((pick(order, settle((places(runs, size),))[0]),))[0]
+    gaps = [pick(p, other) - p[:, None] for p in pos]
     square = sum(gap * gap for gap in gaps)
-    held = runs.size[0] + runs.size[1] + runs.size[2]
     looked_at = jnp.arange(LOOKED_AT) < held[:, None]
-    close = looked_at & (place != mine[:, None]) & (square <= reach_m**2)
-    square = settle((jnp.where(close, square, jnp.inf),))[0]
-    chosen, least = least_of(square, place, count)
-    index = jnp.where(least < jnp.inf, pick(order, chosen), jnp.arange(size, dtype=jnp.int32)[:, None])
-    return Nearest(index, least, jnp.maximum(held - LOOKED_AT, 0))
+    close = looked_at & (other != me) & (square <= reach_m**2)
+    chosen, least = least_of(settle((jnp.where(close, square, jnp.inf),))[0], other, count)
+    return Nearest(jnp.where(least < jnp.inf, chosen, me), least, jnp.maximum(held - LOOKED_AT, 0))
 
 
 def pick(rows: jax.Array, index: jax.Array) -> jax.Array:
@@ -125,12 +121,12 @@ def places(runs: Runs, size: int) -> jax.Array:
     return place & (size - 1) if size & (size - 1) == 0 else jnp.remainder(place, size)
 
 
-def least_of(square: jax.Array, place: jax.Array, count: int) -> tuple[jax.Array, jax.Array]:
-    """Return the places [N, K] of the least squares [N, M], and these, in order; of equal ones the first place.
+def least_of(square: jax.Array, index: jax.Array, count: int) -> tuple[jax.Array, jax.Array]:
+    """Return the indices [N, K] of the least squares [N, M], and these, in order; of equal ones the least index.
 
     Numbers instead of integers, and one after another: `vmap_last` makes one loop of it.
     """
-    number, found, least = place.astype(square.dtype), [], []
+    number, found, least = index.astype(square.dtype), [], []
     for _ in range(count):
         smallest = square.min(-1)
         chosen = jnp.where(square == smallest[:, None], number, jnp.inf).min(-1)
