@@ -29,7 +29,7 @@ def read_mcap(file: Path, wanted: Mapping[str, Sequence[str]]) -> dict[str, Logg
             times[heard.topic].append(heard.received_s)
             rows[heard.topic].append(take[heard.topic](heard.data))
     if bag.problems:
-        raise UserError(bag.problems[0])
+        raise UserError(f"{bag.problems[0].rstrip('.')}; copy it again, or mend it with `mcap recover`.")
     return {
         topic: LoggedTopic(
             np.array(times[topic]),

@@ -113,6 +113,29 @@ def test_ulog_of_px4(wanted: LoggedFlight, tmp_path: Path):
         read_log(file, layout)
 
 
+def test_ulog_that_is_cut_short_or_damaged_is_one_sentence(wanted: LoggedFlight, tmp_path: Path, capfd):
+    """Wherever it is cut; what is whole can be read once the rest is cut off as the sentence says."""
+    pytest.importorskip("pyulog")
+    file, layout, raw = tmp_path / "flight.ulg", load_log_layout("px4"), ulog_bytes(px4_topics(wanted))
+    for length in (17, 60, 300, len(raw) // 2 + 3, len(raw) - 1):
+        file.write_bytes(raw[:length])
+        with pytest.raises(
+            UserError, match=rf"flight.ulg: is cut short or damaged: .* of {length}; copy it again"
+        ) as error:
+            read_log(file, layout)
+        assert "\n" not in str(error.value)
+    file.write_bytes(raw[: int(str(error.value).rpartition(" ")[2].rstrip("."))])
+    assert len(read_log(file, layout).time_s) > 0.9 * len(wanted.time_s)
+    file.write_bytes(raw[:16])
+    with pytest.raises(UserError, match="no message of any topic is in it"):
+        read_log(file, layout)
+    middle = len(raw) // 2
+    file.write_bytes(raw[:middle] + bytes(501) + raw[middle + 501 :])
+    with pytest.raises(UserError, match="damaged|backwards"):
+        read_log(file, layout)
+    assert capfd.readouterr() == ("", "")
+
+
 def card_bytes(version: int, time_s: np.ndarray, fields: Mapping[str, np.ndarray]) -> bytes:
     """Bytes as the firmware's own reader describes them: one kind of events, and a second that is not asked for."""
     head = struct.pack("<BHH", 0xBC, version, 2)
@@ -214,3 +237,20 @@ def test_mcap_of_others(wanted: LoggedFlight, tmp_path: Path):
         read_log(file, replace(MCAP, battery="/cf/stata:data[0]"))
     with pytest.raises(ValueError, match="column 'px' must be TOPIC:FIELD, as format is mcap"):
         replace(MCAP, battery="px")
+
+
+def test_mcap_that_is_cut_short_or_damaged_is_one_sentence(wanted: LoggedFlight, tmp_path: Path):
+    pytest.importorskip("rosbags")
+    write_mcap(tmp_path / "bag", wanted)
+    (file,) = files_of([tmp_path / "bag"], "mcap")
+    raw, cut = file.read_bytes(), tmp_path / "cut.mcap"
+    for length in (3, 200, len(raw) // 2, len(raw) - 1):
+        cut.write_bytes(raw[:length])
+        with pytest.raises(
+            UserError, match=r"cut.mcap: can't be read to its end .*; copy it again, or mend it"
+        ) as error:
+            read_log(cut, MCAP)
+        assert "\n" not in str(error.value)
+    cut.write_bytes(raw[: len(raw) // 2] + bytes(500) + raw[len(raw) // 2 + 500 :])
+    with pytest.raises(UserError, match=r"cut.mcap: a part of it is damaged .*; copy it again, or mend it"):
+        read_log(cut, MCAP)
