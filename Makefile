@@ -7,7 +7,7 @@ KERNEL := $(wildcard robomarl/core/filter/kernel/*.[ch]) robomarl/core/filter/ke
 
 # Without an accelerator, JAX is held at a version whose CPU backend does not deadlock.
 GPU := $(shell command -v nvidia-smi)
-EXTRAS ?= train,ros,dataset,dev,wheels,crazyflie,mavlink,ssl,logs,pettingzoo,jaxmarl,view,operate,site,hub,scale$(if $(GPU),$(comma)cuda)
+EXTRAS ?= train,ros,dataset,dev,wheels,crazyflie,mavlink,ssl,logs,pettingzoo,jaxmarl,view,operate,site,hub,scale,certify$(if $(GPU),$(comma)cuda)
 CONSTRAINTS := $(if $(GPU),,--constraint constraints-cpu.txt)
 comma := ,
 

@@ -20,6 +20,8 @@ LEARNED_BIAS_M_S2 = 0.75
 """From this bound of the bias's error on, on each axis, a robot counts as one that knows its bias."""
 CLOCK_OFFSET_S = 0.002
 """Bound of the difference of two robots' clocks."""
+WALL_TUBES = 1.25
+"""Half sides of the tube's box that references stay from walls: a robot was seen 0.012 m outside a side of its box."""
 SEGMENT_S = 0.08
 """Longest time between two times at which courses are compared."""
 
@@ -86,9 +88,6 @@ def figures_of(params: SafetyParams, radius_m: float) -> CertificateFigures:
     Args:
         params: safety parameters of the vehicle, with its arena.
         radius_m: radius of its body: two bodies touch at twice this distance between their centres.
-
-    Raises:
-        ValueError: the input box leaves the reference nothing to brake with on an axis; says by how much.
     """
     period, accel, tracker = params.period_s, _reference_accel(params), _tracker(params)
     count = max(round(SMOOTH_S / period), 1)
@@ -98,7 +97,8 @@ def figures_of(params: SafetyParams, radius_m: float) -> CertificateFigures:
     # The mean of points up to (m - 1) / 2 periods away, on a path of bounded acceleration.
     smoothed = math.hypot(*accel) * (count**2 - 1) * period**2 / 24
     learned, unlearned = (_tube(params, bias, (smoothed, fixed)) for bias in (LEARNED_BIAS_M_S2, math.inf))
-    low, high = _resting_room(params.arena, unlearned.half_m)
+    x, y, z = (WALL_TUBES * half for half in unlearned.half_m)
+    low, high = _resting_room(params.arena, (x, y, z))
     segments = math.ceil((STOP_S + 2 * period) / SEGMENT_S)
     return CertificateFigures(
         tracker=tracker,
@@ -122,20 +122,13 @@ def figures_of(params: SafetyParams, radius_m: float) -> CertificateFigures:
 
 
 def _reference_accel(params: SafetyParams) -> Vector3:
-    """Return what the input box holds on each axis beyond tracker, bias and disturbance."""
-    s, found = params.safety, [0.0, 0.0, 0.0]
+    """Return what the input box holds on each axis beyond tracker, bias and disturbance: `SafetyParams` ensures more
+    than 0, because the box holds all of the brake, and the tracker takes a share."""
+    s = params.safety
+    need = TRACKING_SHARE * s.brake_m_s2 + s.accel_error_m_s2
     sides = zip(params.limits.accel_min_m_s2, params.limits.accel_max_m_s2, params.bias_m_s2, strict=True)
-    for axis, (low, high, bias) in enumerate(sides):
-        if params.planar and axis == 2:
-            continue
-        need = TRACKING_SHARE * s.brake_m_s2 + s.accel_error_m_s2 + bias
-        found[axis] = min(-low, high) - need
-        if found[axis] <= 0:
-            raise ValueError(
-                f"limits: the acceleration box reaches {min(-low, high):g} m/s^2 along {'xyz'[axis]}; tracker, "
-                f"accel_error_m_s2 and bias need {need:g}, {-found[axis]:g} too much: no reference can brake there."
-            )
-    return (found[0], found[1], found[2])
+    x, y, z = (min(-low, high) - need - bias for low, high, bias in sides)
+    return (x, y, 0.0 if params.planar else z)
 
 
 def _plain(params: SafetyParams, safety: SafetyConfig) -> SafetyParams:

@@ -33,6 +33,7 @@ EXTRAS = {
     ),
     "torch": ("torch", "safetensors"),
     "scale": ("ray", "submitit", "cloudpickle"),
+    "certify": ("z3",),
     "jaxmarl": ("jaxmarl",),
     "dataset": ("pyarrow",),
     "logs": ("pyulog",),

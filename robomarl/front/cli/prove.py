@@ -29,12 +29,13 @@ def _run_campaign(args: Args) -> Figures:
     if args.sim != "point":
         raise UsageError(f"--sim {args.sim} needs --worst.")
     trial = trial_of(args)
+    theorem = _theorem(trial) if trial.mode == "certificate" else {}
     total = sum(trial.batches) * trial.per_episode
     with tqdm(total=total, unit=" agent-steps", unit_scale=True, desc="prove", leave=False) as bar:
         found, records = fly(trial, args.processes, args.out, args.resume, bar.update)
     for name, value in found.items():
         print(f"  {name:<26}{value if isinstance(value, str) else f'{value:.6g}' if value is not None else '-':>16}")
-    figures = {"scenario": args.target, "count": trial.campaign.count, "seed": args.seed, **found}
+    figures = {"scenario": args.target, "count": trial.campaign.count, "seed": args.seed, **theorem, **found}
     figures["passed"] = found["collisions"] == 0
     if not figures["passed"]:
         print(f"  NOT PROVEN: {found['collisions']} collisions in {found['collision_episodes']} episodes")
@@ -45,6 +46,23 @@ def _run_campaign(args: Args) -> Figures:
         write_prove_report(figures, trial, records, file)
         print(f"  report: {file}")
     return figures
+
+
+def _theorem(trial: "Trial") -> Figures:
+    """Check the certificate's inequalities over the vehicle file, print them, and return them.
+
+    Raises:
+        UserError: one does not hold.
+    """
+    from robomarl.core.certificate.figures import figures_of
+    from robomarl.lab.prove.campaign.prove import params_of
+    from robomarl.lab.prove.theorem import Given, check_theorem
+
+    name, params, radius_m = trial.vehicle.name, params_of(trial), trial.vehicle.body.radius_m
+    claims = check_theorem(Given(params, radius_m, figures_of(params, radius_m)), name)
+    for claim in claims:
+        print(f"  proved: {claim.name}, {claim.text}")
+    return {"theorem": [claim._asdict() for claim in claims]}
 
 
 def trial_of(args: Args) -> "Trial":

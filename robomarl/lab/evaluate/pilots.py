@@ -95,12 +95,9 @@ def certified_team(scenario: Scenario, params: SafetyParams) -> CertifiedTeam:
     """The certificate as the guard of a scenario's team.
 
     Raises:
-        UserError: the certificate does not cover such a team, or the vehicle's figures leave it nothing to brake with.
+        UserError: the certificate does not cover such a team.
     """
     radius_m = getattr(getattr(scenario.vehicle_config, "body", None), "radius_m", None)
     if not isinstance(scenario.vehicle_config, Quadrotor) or radius_m is None or getattr(scenario, "load", None):
         raise UserError(f"{scenario.name}: the certificate flies quadrotors without a load; use --filter qp.")
-    try:
-        return CertifiedTeam(params, radius_m)
-    except ValueError as error:
-        raise UserError(f"{scenario.vehicle_config.name}.yaml: {error}") from None
+    return CertifiedTeam(params, radius_m)

@@ -19,7 +19,7 @@ from typing import Literal
 
 import numpy as np
 
-from robomarl.core.config import UserError, build, to_dict
+from robomarl.core.config import build, to_dict
 from robomarl.core.filter.filter import Arena, FilterCarry, SafetyFilter, from_vehicle
 from robomarl.core.filter.give_way import GiveWay
 from robomarl.core.filter.params import SafetyParams
@@ -126,24 +126,26 @@ def _flown(todo: list[tuple[Trial, int]], workers: int) -> Iterator[tuple[int, R
         yield from pool.imap_unordered(fly_batch, todo)
 
 
+def params_of(trial: Trial) -> SafetyParams:
+    """Parameters of the robots' filters, with the walls of the campaign's room."""
+    side = trial.campaign.far_m(from_vehicle(trial.vehicle, trial.period_s)) + ROOM_M
+    arena = Arena((-side, -side, 0.1), (side, side, 2.4))
+    return from_vehicle(trial.vehicle, trial.period_s, arena, trial.campaign.count - 1)
+
+
 def fly_batch(job: tuple[Trial, int]) -> tuple[int, Record]:
     """Fly one batch of a trial: its number, and its counts."""
     trial, number = job
-    side = trial.campaign.far_m(from_vehicle(trial.vehicle, trial.period_s)) + ROOM_M
-    arena = Arena((-side, -side, 0.1), (side, side, 2.4))
-    params = from_vehicle(trial.vehicle, trial.period_s, arena, trial.campaign.count - 1)
+    params = params_of(trial)
     random = np.random.default_rng([trial.seed, number])
     tally = fly(trial, _guard(trial, params), trial.batches[number], random)
     return number, tally.record(number)
 
 
 def _guard(trial: Trial, params: SafetyParams) -> TeamGuard:
-    if trial.mode != "certificate":
-        return SafetyFilter(params, trial.mode)
-    try:
+    if trial.mode == "certificate":
         return CertifiedTeam(params, trial.vehicle.body.radius_m, in_order)
-    except ValueError as error:
-        raise UserError(f"{trial.vehicle.name}.yaml: {error}") from None
+    return SafetyFilter(params, trial.mode)
 
 
 def fly(

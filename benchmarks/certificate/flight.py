@@ -1,0 +1,168 @@
+"""E teams of N certified robots that are driven at each other; the plant knows nothing of the certificate."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from benchmarks.certificate.radio import Radio
+from benchmarks.filter.fallbacks import genes as drawn
+from benchmarks.filter.fallbacks import places
+from benchmarks.filter.fallbacks.genes import Signals, directions
+from benchmarks.filter.fallbacks.plant import Team
+from benchmarks.filter.fallbacks.words import PERIOD_S, unit, words_of
+from robomarl.core.certificate.certificate import Certificate
+from robomarl.core.certificate.course import state_at
+from robomarl.core.certificate.figures import figures_of
+from robomarl.core.certificate.memory import DecisionInputs
+from robomarl.core.filter.decision import Library
+from robomarl.core.filter.params import from_vehicle
+from robomarl.core.filter.qp.projection import project_rows
+from robomarl.core.hardware.vehicle import load_any_vehicle
+from robomarl.core.view import Own, blank_view
+
+SETTLED_S = 2.0
+"""Robots know their bias by then: from then on the tube is the smaller one."""
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """What is flown."""
+
+    vehicle: str
+    kind: str = "corner"
+    count: int = 8
+    episodes: int = 24
+    seconds: float = 10.0
+    scale: float = 1.0
+    """Factor of all declared bounds, for the plant."""
+    deaf_after_s: float | None = None
+    """Nobody hears anybody from then on."""
+    seed: int = 0
+
+
+class Outcome(NamedTuple):
+    """What came of it."""
+
+    contacts: int
+    """Episodes in which two bodies touched."""
+    least_m: float
+    """Least distance of two centres, in continuous time."""
+    contact_m: float
+    """Distance at which bodies touch."""
+    references_m: float
+    """Least distance of two references that have agreed on anchors, in the metric of the downwash."""
+    kept_m: float
+    """Distance that references keep."""
+    tube_m: float
+    """Largest distance of a robot from its tracked point, in that metric, once it knows its bias."""
+    declared_m: float
+    """The tube's radius."""
+    outside_m: float
+    """Farthest that a centre was outside the arena."""
+    vetoed: float
+    """Share of decisions whose course was not the one that the rows let through."""
+    trips: int
+    """Decisions that reported a robot outside its tube."""
+    agent_steps: int
+
+
+class CrowdFlight:
+    """The state of all episodes."""
+
+    def __init__(self, crowd: Crowd) -> None:
+        """Place robots at rest, and draw everything else."""
+        self.crowd, self.words = crowd, words_of(crowd.vehicle, crowd.scale)
+        self.random = np.random.default_rng([crowd.seed, crowd.count, sum(map(ord, crowd.kind))])
+        self.genes = drawn.draw(self.random, crowd.episodes, crowd.count)
+        self.place = self._free_place()
+        self.team = Team(self.words, np.array(self.place.centre), self.genes["heading"], self.random, 2)
+        params = from_vehicle(load_any_vehicle(crowd.vehicle), PERIOD_S, self.place.arena)
+        self.figures = figures_of(params, self.words.radius_m)
+        self.certificate = Certificate(params, self.figures, Library(np, project_rows))
+        self.signals, shape = Signals(self.words, self.genes, self.random), self.place.centre.shape[:2]
+        self.toward = unit(self._aim() - self.team.pos)
+        self.bias = self.signals.bias(self.toward)
+        self.radio = Radio(self.genes, self.random, crowd.count, crowd.deaf_after_s)
+        self.leads = np.broadcast_to(np.arange(crowd.count)[:, None] < self.radio.mates, (*shape, crowd.count - 1))
+        self.carry = self.certificate.init(self.team.pos.copy(), crowd.count - 1, np.zeros(shape))
+        self.heard = self.radio.first(self.certificate.said(self.carry, self.leads))
+        self._points: list[np.ndarray] = []
+        self._lag = round(params.safety.delay_s * (1 + params.safety.shortest_share) / 2 / PERIOD_S)
+        self.tube = self.vetoed = 0.0
+        self.trips, self.references = 0, np.inf
+
+    def _free_place(self) -> places.Place:
+        crowd = self.crowd
+        place = places.crowd(self.words, self.genes, crowd.kind, crowd.count)
+        while not (free := places.is_free(self.words, place)).all():
+            again = drawn.draw(self.random, crowd.episodes, crowd.count)
+            for name in ("place", "way"):
+                self.genes[name] = np.where(free[:, None], self.genes[name], again[name])
+            place = places.crowd(self.words, self.genes, crowd.kind, crowd.count)
+        return place
+
+    def _aim(self) -> np.ndarray:
+        assert self.place.aim is not None, "crowds are driven somewhere"
+        return self.place.aim
+
+    def tick(self, step: int) -> None:
+        """One period."""
+        team, words, now_s = self.team, self.words, np.full(self.leads.shape[:2], step * PERIOD_S)
+        now = directions(self.toward, unit(self._aim() - team.pos), team.pos, team.vel)
+        none = np.zeros_like(now_s)
+        view = blank_view(self.crowd.count - 1, batch=now_s.shape)
+        off_m = self.signals.of("pos", now, step) * words.off_m
+        off_m_s = self.signals.of("vel", now, step) * words.off_m_s
+        own: Own = view.own._replace(pos_m=team.pos + off_m, vel_m_s=team.vel + off_m_s, age_s=none)
+        given = DecisionInputs(
+            view._replace(own=own),
+            self.heard,
+            self.leads,
+            np.ones(self.leads.shape, bool),
+            self.signals.wish(now, team.vel, step),
+            now_s,
+        )
+        self.carry, found = self.certificate.step(self.carry, given)
+        push = self.signals.of("push", now, step) * words.push_m_s2
+        team.move(found.command[..., :3], self.bias + push, self.genes["late"], now.g)
+        team.compare(self.place.arena, ())
+        self.heard = self.radio.carry(found.word, self.heard, step)
+        self._watch(step, found.point_m, now_s)
+        self.vetoed, self.trips = self.vetoed + float(found.vetoed.mean()), self.trips + int(found.trip.sum())
+
+    def _watch(self, step: int, point: np.ndarray, now_s: np.ndarray) -> None:
+        squash = np.array(self.figures.squash)
+        self._points = [*self._points[-self._lag :], point]
+        if step * PERIOD_S > SETTLED_S:
+            off = (self.team.pos - self._points[-self._lag]) * squash
+            self.tube = max(self.tube, float(np.sqrt((off**2).sum(-1)).max()))
+        place = state_at(self.carry.course, now_s + self.figures.lead_s, np)[0] * squash
+        apart = np.sqrt(((place[:, :, None] - place[:, self.radio.mates]) ** 2).sum(-1))
+        self.references = min(self.references, float(apart.min(where=self.carry.pact.number > 0, initial=np.inf)))
+
+    def outcome(self) -> Outcome:
+        """Sum up."""
+        crowd, figures = self.crowd, self.figures
+        decisions = round(crowd.seconds / PERIOD_S)
+        return Outcome(
+            contacts=int((self.team.least < 2 * self.words.radius_m).sum()),
+            least_m=float(self.team.least.min()),
+            contact_m=2 * self.words.radius_m,
+            references_m=self.references,
+            kept_m=2 * figures.learned.room_m,
+            tube_m=self.tube,
+            declared_m=figures.learned.radius_m,
+            outside_m=float(self.team.outside.max()),
+            vetoed=self.vetoed / decisions,
+            trips=self.trips,
+            agent_steps=decisions * crowd.episodes * crowd.count,
+        )
+
+
+def fly(crowd: Crowd) -> Outcome:
+    """Fly all episodes."""
+    flight = CrowdFlight(crowd)
+    for step in range(round(crowd.seconds / PERIOD_S)):
+        flight.tick(step)
+    return flight.outcome()

@@ -1,0 +1,56 @@
+"""Words between robots of E teams: late, lost in turns and in bursts, and no more from some time on."""
+
+from typing import TypeVar
+
+import numpy as np
+
+from benchmarks.filter.fallbacks.genes import Genes
+from benchmarks.filter.fallbacks.words import PERIOD_S
+from robomarl.core.certificate.pact import Word
+
+Tree = TypeVar("Tree")
+LOSSES = 4
+"""Ways to lose messages: none, 30 % at random, about half of them by link, and a third of the time at a stretch."""
+KEPT = 6
+
+
+def over(change, *trees: Tree) -> Tree:
+    """Nested tuples with `change` of their arrays."""
+    if isinstance(trees[0], tuple):
+        return type(trees[0])(*(over(change, *parts) for parts in zip(*trees, strict=True)))
+    return change(*trees)
+
+
+class Radio:
+    """What robots have heard. Row k of robot i is robot (i + 1 + k) mod N."""
+
+    def __init__(self, genes: Genes, random: np.random.Generator, count: int, deaf_after_s: float | None) -> None:
+        """Nobody has heard anything."""
+        self.genes, self.random, self.deaf_after_s = genes, random, deaf_after_s
+        robots, rows = np.arange(count)[:, None], np.arange(count - 1)[None]
+        self.mates, self.back = (robots + 1 + rows) % count, count - 2 - rows + 0 * robots
+        self._past: list[Word] = []
+
+    def first(self, said: Word) -> Word:
+        """What everybody has heard before the first message: nothing."""
+        heard = self._turned(said)
+        return heard._replace(number=heard.number * 0 - 1)
+
+    def carry(self, said: Word, heard: Word, step: int) -> Word:
+        """What everybody has heard after the messages [E, N, K] of a decision."""
+        self._past = [self._turned(said), *self._past[: KEPT - 1]]
+        arrives = self._arrives(step, said.number.shape)
+        late = np.minimum(self.genes["latency"], len(self._past)) - 1
+        episodes = np.arange(len(late))
+        new = over(lambda *ages: np.stack(ages)[late, episodes], *self._past)
+        return over(lambda a, b: np.where(arrives.reshape(arrives.shape + (1,) * (a.ndim - 3)), a, b), new, heard)
+
+    def _turned(self, said: Word) -> Word:
+        return over(lambda part: part[:, self.mates, self.back], said)
+
+    def _arrives(self, step: int, shape: tuple[int, ...]) -> np.ndarray:
+        if self.deaf_after_s is not None and step * PERIOD_S > self.deaf_after_s:
+            return np.zeros(shape, bool)
+        turn = step + self.genes["link_phase"][:, :, : shape[-1]]
+        ways = [np.ones(shape, bool), self.random.random(shape) >= 0.3, turn * 2654435761 % 97 < 48, turn // 12 % 3 > 0]
+        return np.choose(np.minimum(self.genes["lost"], LOSSES - 1)[:, None, None], ways)

@@ -1,0 +1,169 @@
+"""The inequalities behind the certificate, checked by z3 over the numbers of a vehicle file.
+
+Each claim is the negation of what z3 is asked for: it holds if no real numbers break it. The numbers
+are rational, as the file writes them, so nothing is rounded. The check takes the figures that the robot
+flies with and the words of the vehicle file, and works none of the figures out as `figures_of` does: a
+term that is left out there makes a claim fail here. `docs/certificate.md` has the theorem.
+
+Not claimed here: that the tracker keeps the robot in its tube. That is measured, and monitored in
+flight (`Certified.trip`).
+"""
+
+# pyright: reportOperatorIssue=false, reportArgumentType=false, reportAttributeAccessIssue=false
+# z3 declares every result as a union of all its kinds of terms.
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import NamedTuple
+
+import z3
+
+from robomarl.core.certificate.figures import CLOCK_OFFSET_S, CertificateFigures, Tube
+from robomarl.core.config import UserError
+from robomarl.core.filter.params import SafetyParams
+
+DIGITS = 12
+"""Decimals of the numbers that z3 sees."""
+AXES = "xyz"
+
+
+class Claim(NamedTuple):
+    """An inequality of the proof."""
+
+    name: str
+    holds: bool
+    slack: float
+    """How much is left; below 0: missing. In the unit of the inequality."""
+    text: str
+    """The inequality in words, with its numbers."""
+
+
+class Given(NamedTuple):
+    """What is checked."""
+
+    params: SafetyParams
+    """Of the vehicle file."""
+    radius_m: float
+    """Radius of the vehicle's body."""
+    figures: CertificateFigures
+    """Numbers that the robot flies with."""
+
+
+def claims_of(given: Given) -> tuple[Claim, ...]:
+    """Every inequality of the proof, proved or not."""
+    return tuple(claim for part in PARTS for claim in part(given))
+
+
+def check_theorem(given: Given, name: str) -> tuple[Claim, ...]:
+    """The claims.
+
+    Raises:
+        UserError: one does not hold; says which, and by how much.
+    """
+    claims = claims_of(given)
+    for claim in claims:
+        if not claim.holds:
+            raise UserError(f"{name}.yaml: the certificate's {claim.name} fails by {-claim.slack:.3g}: {claim.text}.")
+    return claims
+
+
+def _exact(value: float) -> z3.ArithRef:
+    return z3.RealVal(str(Fraction(f"{value:.{DIGITS}f}")))
+
+
+def _is_proved(hypotheses: list[z3.BoolRef], claim: z3.BoolRef) -> bool:
+    solver = z3.Solver()
+    solver.add(*hypotheses, z3.Not(claim))
+    return solver.check() == z3.unsat
+
+
+def _at_least(name: str, has: float, parts: dict[str, float], unit: str) -> Claim:
+    """The claim that a number is at least a sum."""
+    whole = z3.Sum([_exact(value) for value in parts.values()])
+    words = " + ".join(f"{label} {value:.4g}" for label, value in parts.items())
+    slack = has - sum(parts.values())
+    return Claim(name, _is_proved([], _exact(has) >= whole), slack, f"{has:.4g} {unit} >= {words}")
+
+
+def _pairs(given: Given) -> Iterator[Claim]:
+    """Two references that keep to one pair of anchors keep their distance."""
+    own, mate, own_mate, mate_own, apart = map(z3.Real, ("own", "mate", "own_mate", "mate_own", "apart"))
+    kept = _exact(2 * given.figures.learned.room_m)
+    # own = |z - A|, own_mate = |z - B|, mate = |z' - B|, mate_own = |z' - A|, apart = |z - z'|.
+    triangles = [own_mate <= apart + mate, mate_own <= apart + own]
+    rules = [own_mate >= kept + own, mate_own >= kept + mate]
+    text = "|z - B| >= D + |z - A| and |z' - A| >= D + |z' - B| give |z - z'| >= D"
+    yield Claim("pair lemma", _is_proved(triangles + rules, apart >= kept), 0.0, text)
+
+
+def _bodies(given: Given) -> Iterator[Claim]:
+    """Bodies do not touch where their references keep their distance."""
+    figures, params = given.figures, given.params
+    for name, tube in (("distance", figures.learned), ("distance while the bias is unknown", figures.unlearned)):
+        clocks = figures.speed_m_s * CLOCK_OFFSET_S
+        ahead = 2 * params.look_ahead_m
+        parts = {"bodies": 2 * given.radius_m, "look-ahead": ahead, "tubes": 2 * tube.radius_m, "clocks": clocks}
+        yield _at_least(name, 2 * tube.room_m, parts, "m")
+        yield _box_in_tube(name, given, tube)
+
+
+def _box_in_tube(name: str, given: Given, tube: Tube) -> Claim:
+    """The tube's radius holds the box and what smoothing adds, in the metric of the downwash."""
+    figures, count = given.figures, given.figures.smooth_count
+    ratio = 1.0 if given.params.planar else given.params.safety.downwash_ratio
+    x, y, z = map(z3.Real, AXES)
+    smooth_m = sum(a * a for a in figures.accel_m_s2) ** 0.5 * (count**2 - 1) * figures.period_s**2 / 24
+    half = [_exact(side) for side in tube.half_m]
+    left = _exact(tube.radius_m - smooth_m)
+    inside = [z3.And(-h <= v, v <= h) for v, h in zip((x, y, z), half, strict=True)]
+    squares = z3.Sum(x * x, y * y, z * z * _exact(1 / ratio**2))
+    slack = tube.radius_m - smooth_m - _norm(tube, ratio)
+    # The box's corner is on the sphere to the last bit: rounding of the square root must not decide.
+    holds = _is_proved([*inside, left >= 0], squares <= left * left + _exact(1e-9))
+    return Claim(f"tube ({name})", holds, slack, f"radius {tube.radius_m:.4g} m >= half diagonal and smoothing")
+
+
+def _norm(tube: Tube, ratio: float) -> float:
+    x, y, z = tube.half_m
+    return float((x * x + y * y + (z / ratio) ** 2) ** 0.5)
+
+
+def _chords(given: Given) -> Iterator[Claim]:
+    """What courses bend between two times is counted in."""
+    f = given.figures
+    step, brake = (f.span_s - f.period_s) / f.segments, max(f.accel_m_s2)
+    most = sum(a * a for a in f.accel_m_s2) ** 0.5
+    yield _at_least("bend of braking courses", f.bend_m, {"four arcs": 4 * brake * step**2 / 8}, "m")
+    yield _at_least("bend of the first period", f.bend_m, {"arcs": 2 * (most + brake) * f.period_s**2 / 8}, "m")
+    yield _at_least("span", f.span_s, {"stop": f.stop_s, "two periods": 2 * f.period_s}, "s")
+
+
+def _boxes(given: Given) -> Iterator[Claim]:
+    """The input box holds reference, tracker, bias and disturbance on every axis."""
+    params, f = given.params, given.figures
+    for axis in range(2 if params.planar else 3):
+        side = min(-params.limits.accel_min_m_s2[axis], params.limits.accel_max_m_s2[axis])
+        parts = {
+            "reference": f.accel_m_s2[axis],
+            "tracker": f.tracker.brake_m_s2,
+            "accel_error_m_s2": params.safety.accel_error_m_s2,
+            "bias": params.bias_m_s2[axis],
+        }
+        yield _at_least(f"input box along {AXES[axis]}", side, parts, "m/s^2")
+
+
+def _room(given: Given) -> Iterator[Claim]:
+    """Robots whose references rest in the room are inside the arena."""
+    arena = given.params.arena
+    if arena is None:
+        return
+    for axis in range(2 if given.params.planar else 3):
+        half = given.figures.unlearned.half_m[axis]
+        for low, high in (
+            (arena.low_m[axis], given.figures.low_m[axis]),
+            (-arena.high_m[axis], -given.figures.high_m[axis]),
+        ):
+            yield _at_least(f"arena along {AXES[axis]}", high - low, {"tube": half}, "m")
+
+
+PARTS: tuple[Callable[[Given], Iterator[Claim]], ...] = (_pairs, _bodies, _chords, _boxes, _room)

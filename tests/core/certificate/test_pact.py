@@ -1,0 +1,86 @@
+"""The handshake under a radio that loses, repeats and reorders everything."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from robomarl.core.certificate import pact as pacts
+from robomarl.core.certificate.course import CommittedCourse, resting
+from robomarl.core.certificate.pact import Pact, Word
+from robomarl.core.certificate.rule import Pair
+
+
+class Robot:
+    """One of a pair; its courses are told apart by their place."""
+
+    def __init__(self, leads: bool, at_m: float) -> None:
+        """At rest, with nothing agreed."""
+        self.leads, self.at_m, self.ticks = np.array([leads]), at_m, 0
+        none = np.zeros(1, "int32")
+        each = pacts.to_each(self.course, none)
+        self.pact = Pact(none, Pair(each, each), none, Pair(each, each), none > 0, none - 1)
+
+    @property
+    def course(self) -> CommittedCourse:
+        """The present course."""
+        return resting(np.array([self.at_m, 0, 0]), float(self.ticks), (1.0, 0.2))
+
+    def decide(self, word: Word, takes: bool) -> None:
+        """Hear a word, take what it offers or not, move, and offer."""
+        self.ticks += 1
+        self.pact = pacts.hear(self.pact, word, self.leads, lambda pair: np.array([takes]), np)
+        self.at_m += 1.0
+        self.pact = pacts.offer(self.pact, word, self.leads, self.course, lambda pair: np.array([True]), np)
+
+    def says(self) -> Word:
+        """To the other one."""
+        return pacts.said(self.pact, self.course, self.leads, np)
+
+    def kept(self) -> list[tuple[float, float]]:
+        """Pairs (leader's place, follower's place) that it judges by."""
+        pairs = [self.pact.agreed] if self.pact.number[0] else []
+        pairs += [self.pact.offer] if self.leads[0] and self.pact.is_open[0] else []
+        places = [(float(p.mine.pos_m[0, 0]), float(p.theirs.pos_m[0, 0])) for p in pairs]
+        return places if self.leads[0] else [(b, a) for a, b in places]
+
+
+def unheard(word: Word) -> Word:
+    """Before the first message."""
+    return word._replace(number=word.number * 0 - 1)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7), st.booleans(), st.booleans()), min_size=1, max_size=60))
+def test_the_leader_keeps_what_the_follower_judges_by(steps: list):
+    """Each robot hears any of the last eight words, old ones again too, and decides in any order."""
+    lead, follow = Robot(True, 0.0), Robot(False, 1000.0)
+    from_lead, from_follow = [unheard(lead.says())], [unheard(follow.says())]
+    for heard_by_lead, heard_by_follow, takes, lead_first in steps:
+        order = [(lead, from_follow, from_lead, heard_by_lead), (follow, from_lead, from_follow, heard_by_follow)]
+        for robot, inbox, outbox, back in order if lead_first else reversed(order):
+            robot.decide(inbox[-1 - min(back, len(inbox) - 1)], takes)
+            outbox.append(robot.says())
+            assert not follow.kept() or follow.kept()[0] in lead.kept()
+
+
+def test_anchors_move_on_in_a_few_messages():
+    """Without loss a new pair is in force on both sides every second decision or so."""
+    lead, follow = Robot(True, 0.0), Robot(False, 1000.0)
+    to_lead, to_follow = unheard(follow.says()), unheard(lead.says())
+    for _ in range(20):
+        lead.decide(to_lead, True)
+        follow.decide(to_follow, True)
+        to_lead, to_follow = follow.says(), lead.says()
+    assert int(follow.pact.number[0]) >= 5 and follow.kept()[0][1] > 1010
+
+
+def test_a_refused_offer_is_dropped():
+    """And the next one may be taken."""
+    lead, follow = Robot(True, 0.0), Robot(False, 1000.0)
+    lead.decide(follow.says(), True)
+    follow.decide(lead.says(), False)
+    assert follow.pact.refused[0] == 1 and follow.pact.number[0] == 0
+    lead.decide(follow.says(), True)
+    assert lead.pact.is_open[0] and lead.pact.offered[0] == 2
+    follow.decide(lead.says(), True)
+    assert follow.pact.number[0] == 2
