@@ -145,11 +145,19 @@ def _unstack(graph: Graph, equation: JaxprEqn, values: Sequence[Value]) -> Seque
 
 
 def _reduce_bool(op: str) -> Rule:
-    """All and any: the least and the largest of zeros and ones."""
+    """All and any: the least and the largest of zeros and ones; of nothing, as of the mates of a robot that is alone,
+    all is true and any is not, while runtimes differ on the least of nothing.
+    """
 
     def rule(graph: Graph, equation: JaxprEqn, values: Sequence[Value]) -> Sequence[Value]:
+        axes, shape = [int(a) for a in equation.params["axes"]], array_of(equation.invars[0]).shape
         number = graph.emit("Cast", [_full(graph, equation, values)], to=TensorProto.FLOAT)
-        least = graph.emit(op, number, axes=[int(a) for a in equation.params["axes"]], keepdims=0)
+        if any(shape[axis] == 0 for axis in axes):
+            none = graph.emit(
+                "Cast", graph.emit("ReduceSum", [*number, graph.ints(axes)], keepdims=0), to=TensorProto.BOOL
+            )
+            return graph.emit("Not", none) if op == "ReduceMin" else none
+        least = graph.emit(op, number, axes=axes, keepdims=0)
         return graph.emit("Cast", least, to=TensorProto.BOOL)
 
     return rule

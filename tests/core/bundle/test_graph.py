@@ -54,6 +54,16 @@ def attention():
     return function
 
 
+def test_all_of_nothing_is_true_and_any_of_nothing_is_not():
+    """Mates of a robot that is alone: with the least of nothing as 0, its filtered graph took them as stale."""
+
+    def function(x):
+        nobody = x[:, :0] > 0
+        return (jnp.stack([nobody.all(-1), nobody.any(-1), (x > 0).all(-1)], -1).astype(x.dtype),)
+
+    assert differences(function, {"x": (3,)}) == 0
+
+
 CASES = {
     "tanh": (dense(nn.tanh), (6,)),
     "elu": (dense(nn.elu), (6,)),

@@ -25,6 +25,10 @@ LANDED_M = 0.2
 """Height [m] of the ball's middle at which it counts as landed."""
 STRAIGHT_M_S = 0.3
 """Horizontal speed [m/s] below which a ball falls straight."""
+WALK_M_S, WALK_M_S2 = 3.0, 7.0
+"""Largest speed and acceleration of each axis on the way to a post."""
+TILT = 1.3
+"""Largest commanded tilt, the tangent of its angle."""
 STEPS = 50
 """Rows of the tables of gains: 1 s."""
 READS = ("drone_position", "velocity", "spin_in_world", "body_front", "body_up", "throttles")
@@ -233,13 +237,13 @@ class StrikeLaw:
     ) -> Array:
         """Return the command [..., 4]."""
         xp, gains, post = namespace(seen.pos[0]), self.gains, self.post(seen, meeting)
-        still = [
-            gains.place_per_s2 * (p - x) - gains.slow_per_s * v
-            for p, x, v in zip(post, seen.pos, seen.vel, strict=True)
-        ]
+        still: list[Array] = []
+        for goal, place, speed in zip(post, seen.pos, seen.vel, strict=True):
+            wanted = xp.clip(gains.place_per_s2 / gains.slow_per_s * (goal - place), -WALK_M_S, WALK_M_S)
+            still.append(xp.clip(gains.slow_per_s * (wanted - speed), -WALK_M_S2, WALK_M_S2))
         limits = self._scenario.vehicle_config.limits
         lift = xp.clip(strike[1], limits.accel_min_m_s2[2], limits.accel_max_m_s2[2])
-        pushes = [xp.clip(t, -2.0, 2.0) * (GRAVITY_M_S2 + lift) for t in strike[0]]
+        pushes = [xp.clip(t, -TILT, TILT) * (GRAVITY_M_S2 + lift) for t in strike[0]]
         each = [xp.where(waits, a, b) for a, b in zip(still, (*pushes, lift), strict=True)]
         return join([*each, each[0] * 0])
 
@@ -260,12 +264,16 @@ class PassLaw(StrikeLaw):
 
     def first(self) -> StrikeGains:
         """Gains at the start of a search: `home` is the distance [m] of the posts from y = 0."""
-        return StrikeGains(level_m=2.8, apex_m=4.3, home=0.6)
+        return StrikeGains(*(2.42, 4.05, 1.03, 0.16, 0.3, 1.24, 3.6, 4.9, 3.5, 0.032, 0.0009, 6.1, 4.3, 0.73, 2.32))
 
     def level(self, seen: CourtSeen) -> Array:
         """Height of the coming contact [m]; a drone does not climb far to the first ball, which comes soon."""
-        (vx, vy, _), xp = seen.ball_vel, namespace(seen.ball_vel[0])
-        return xp.where(vx * vx + vy * vy < STRAIGHT_M_S**2, self.gains.first_m, self.gains.level_m)
+        return namespace(seen.pos[0]).where(self.is_first(seen), self.gains.first_m, self.gains.level_m)
+
+    def is_first(self, seen: CourtSeen) -> Array:
+        """[...] bool: the ball falls straight, so it has not been hit yet."""
+        vx, vy, _ = seen.ball_vel
+        return vx * vx + vy * vy < STRAIGHT_M_S**2
 
     def target(self, seen: CourtSeen, meeting: ComingContact) -> tuple[Array, Array]:
         """Return the other drone's post."""
@@ -287,8 +295,8 @@ class PassLaw(StrikeLaw):
         return x, y, z
 
     def waits(self, seen: CourtSeen, meeting: ComingContact) -> Array:
-        """[...] bool: the other drone has the turn, or it is too early."""
-        return super().waits(seen, meeting) | ~self.has_turn(seen)
+        """[...] bool: the other drone has the turn, or it is too early; for the first ball it never is."""
+        return (super().waits(seen, meeting) & ~self.is_first(seen)) | ~self.has_turn(seen)
 
 
 class HitLaw(StrikeLaw):
