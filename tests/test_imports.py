@@ -256,7 +256,7 @@ def requirement_names(requirements: list[str]) -> set[str]:
 
 def distribution(package: str) -> str:
     """Name under which an imported package is declared."""
-    known = {"yaml": "pyyaml", "PIL": "pillow", "google": "protobuf", "mlflow": "mlflow-skinny"}
+    known = {"yaml": "pyyaml", "PIL": "pillow", "google": "protobuf", "mlflow": "mlflow-skinny", "z3": "z3-solver"}
     if package in ("rclpy", "ament_index_python") or package.endswith(("_msgs", "_srvs", "_interfaces")):
         return "ros-" + package.replace("_", "-")
     return known.get(package, package.replace("_", "-")).lower()

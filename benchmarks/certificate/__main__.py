@@ -1,4 +1,4 @@
-"""`python -m benchmarks.certificate VEHICLE`: drive certified crowds at each other, and print what came of it."""
+"""`python -m benchmarks.certificate --vehicle NAME`: drives a certified crowd together, and prints the figures."""
 
 import sys
 

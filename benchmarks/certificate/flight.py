@@ -27,7 +27,7 @@ SETTLED_S = 2.0
 
 @dataclass(frozen=True)
 class Crowd:
-    """What is flown."""
+    """Crowd to fly: vehicle, place, size and seed."""
 
     vehicle: str
     kind: str = "corner"
@@ -37,12 +37,12 @@ class Crowd:
     scale: float = 1.0
     """Factor of all declared bounds, for the plant."""
     deaf_after_s: float | None = None
-    """Nobody hears anybody from then on."""
+    """Time from which on every message is lost; None: never."""
     seed: int = 0
 
 
 class Outcome(NamedTuple):
-    """What came of it."""
+    """Figures of a flown crowd."""
 
     contacts: int
     """Episodes in which two bodies touched."""

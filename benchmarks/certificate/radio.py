@@ -22,22 +22,22 @@ def over(change, *trees: Tree) -> Tree:
 
 
 class Radio:
-    """What robots have heard. Row k of robot i is robot (i + 1 + k) mod N."""
+    """Radio of E teams. Row k of robot i is robot (i + 1 + k) mod N."""
 
     def __init__(self, genes: Genes, random: np.random.Generator, count: int, deaf_after_s: float | None) -> None:
-        """Nobody has heard anything."""
+        """Begin without any message."""
         self.genes, self.random, self.deaf_after_s = genes, random, deaf_after_s
         robots, rows = np.arange(count)[:, None], np.arange(count - 1)[None]
         self.mates, self.back = (robots + 1 + rows) % count, count - 2 - rows + 0 * robots
         self._past: list[Word] = []
 
     def first(self, said: Word) -> Word:
-        """What everybody has heard before the first message: nothing."""
+        """Return the words of teammates before the first message: none."""
         heard = self._turned(said)
         return heard._replace(number=heard.number * 0 - 1)
 
     def carry(self, said: Word, heard: Word, step: int) -> Word:
-        """What everybody has heard after the messages [E, N, K] of a decision."""
+        """Return the newest words that robots have received after the messages [E, N, K] of a decision."""
         self._past = [self._turned(said), *self._past[: KEPT - 1]]
         arrives = self._arrives(step, said.number.shape)
         late = np.minimum(self.genes["latency"], len(self._past)) - 1

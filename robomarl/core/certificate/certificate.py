@@ -61,7 +61,7 @@ class Certificate:
         )
 
     def said(self, carry: CertifiedCarry, leads: Array) -> Word:
-        """What robots with this memory tell each teammate, [..., K]."""
+        """Return the words to each teammate of robots with this memory, [..., K]."""
         return pacts.said(carry.pact, carry.course, leads, self.library.xp)
 
     def step(self, carry: CertifiedCarry, given: DecisionInputs) -> tuple[CertifiedCarry, Certified]:

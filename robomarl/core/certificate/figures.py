@@ -10,7 +10,7 @@ from robomarl.core.hardware.sections import LimitConfig, SafetyConfig, Vector3
 
 TRACKING_SHARE = 0.75
 """Fraction of the vehicle's `brake_m_s2` that the tracker has; the reference gets the rest of the input box."""
-SMOOTH_S = 0.2
+SMOOTH_S = 0.24
 """Time over which the tracked point averages the reference: commands ramp where the reference begins to brake."""
 SPEED_SHARE = 0.85
 """Fraction of the vehicle's speed limit that the reference may have; the tracker's corrections come on top."""
@@ -71,7 +71,7 @@ class CertificateFigures:
     segments: int
     """Number of segments in which courses are compared, after the first period."""
     bend_m: float
-    """Bound of what three courses bend between two times, together."""
+    """Bound of the distances of three courses from their chords between two times, summed."""
     low_m: Vector3
     high_m: Vector3
     """Corners of the room in which references come to rest."""
@@ -141,7 +141,7 @@ def _tracker(params: SafetyParams) -> Constants:
 
 
 def _tube(params: SafetyParams, bias_m_s2: float, beside_m: tuple[float, float]) -> Tube:
-    """Return the tube in which opposite walls let a robot rest whose bias is known to within a bound.
+    """Return the smallest tube in which opposite walls let a robot rest, given a bound of its bias.
 
     `beside_m`: what smoothing adds to the tube, and what is added to half of the references' distance.
     """

@@ -1,4 +1,4 @@
-"""What a certified robot remembers, what it decides from, and what comes of it."""
+"""Memory of certified robots, and the inputs and the outcome of a decision."""
 
 from typing import NamedTuple
 
@@ -20,7 +20,7 @@ class CertifiedCarry(NamedTuple):
     accels: Array
     """[..., m, 3] accelerations of the reference in the periods before `until_s`, oldest first."""
     pact: Pact
-    """[..., K] what is agreed with each teammate."""
+    """[..., K] pacts with the teammates."""
     commands: Array
     """[..., Q, 4] commands that have not taken effect for sure yet, oldest first."""
     bias: Bias
@@ -30,7 +30,7 @@ class CertifiedCarry(NamedTuple):
 
 
 class DecisionInputs(NamedTuple):
-    """What a decision is made from."""
+    """Inputs of a decision."""
 
     view: LocalView
     """[...] views; of teammates nothing is read here but how many there is room for."""

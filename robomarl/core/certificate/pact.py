@@ -20,7 +20,7 @@ Clear = Callable[[Pair], Array]
 
 
 class Pact(NamedTuple):
-    """What a robot and each of its teammates have agreed on, [..., K] each."""
+    """Anchors that a robot has agreed on with each teammate, [..., K] each."""
 
     number: Array
     """int: the pair that is in force; 0: none has been yet."""
@@ -52,7 +52,7 @@ class Word(NamedTuple):
 
 
 def swapped(pair: Pair) -> Pair:
-    """The pair as the other robot sees it."""
+    """Return the pair with the robot and its teammate exchanged."""
     return Pair(pair.theirs, pair.mine)
 
 
@@ -115,6 +115,6 @@ def offer(pact: Pact, word: Word, leads: Array, own: CommittedCourse, clear: Cle
 
 
 def said(pact: Pact, own: CommittedCourse, leads: Array, xp: ModuleType) -> Word:
-    """What the robot says to each teammate: [..., K]."""
+    """Return the words of a robot to its teammates, [..., K]."""
     offered = xp.where(leads & pact.is_open, pact.offered, 0)
     return Word(to_each(own, pact.number), pact.number, offered, pact.offer, pact.refused)

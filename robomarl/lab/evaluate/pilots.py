@@ -18,6 +18,8 @@ from robomarl.lab.sim.model.upright_filter import FilterOnceUpright
 from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.simulation import simulation_of
 
+PLAIN = ("acceleration.x", "acceleration.y", "acceleration.z", "yaw_rate")
+"""Elements of a command that the certificate filters."""
 FilterMemory = Any
 """Memory of a filter: a NamedTuple of its own kind, empty without a filter."""
 
@@ -97,7 +99,9 @@ def certified_team(scenario: Scenario, params: SafetyParams) -> CertifiedTeam:
     Raises:
         UserError: the certificate does not cover such a team.
     """
-    radius_m = getattr(getattr(scenario.vehicle_config, "body", None), "radius_m", None)
-    if not isinstance(scenario.vehicle_config, Quadrotor) or radius_m is None or getattr(scenario, "load", None):
-        raise UserError(f"{scenario.name}: the certificate flies quadrotors without a load; use --filter qp.")
-    return CertifiedTeam(params, radius_m)
+    vehicle, commands = scenario.vehicle_config, simulation_of(scenario).action(scenario).fields
+    if not isinstance(vehicle, Quadrotor) or tuple(field.name for field in commands) != PLAIN:
+        raise UserError(
+            f"{scenario.name}: the certificate flies quadrotors by acceleration and yaw rate; use --filter qp."
+        )
+    return CertifiedTeam(params, vehicle.body.radius_m)

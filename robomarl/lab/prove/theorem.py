@@ -39,10 +39,10 @@ class Claim(NamedTuple):
 
 
 class Given(NamedTuple):
-    """What is checked."""
+    """Vehicle and figures to check."""
 
     params: SafetyParams
-    """Of the vehicle file."""
+    """Safety parameters from the vehicle file."""
     radius_m: float
     """Radius of the vehicle's body."""
     figures: CertificateFigures
@@ -129,7 +129,7 @@ def _norm(tube: Tube, ratio: float) -> float:
 
 
 def _chords(given: Given) -> Iterator[Claim]:
-    """What courses bend between two times is counted in."""
+    """The margin for bent courses holds the arcs between two compared times."""
     f = given.figures
     step, brake = (f.span_s - f.period_s) / f.segments, max(f.accel_m_s2)
     most = sum(a * a for a in f.accel_m_s2) ** 0.5

@@ -75,8 +75,8 @@ def test_reference_and_tracker_share_the_input_box():
     """Crazyflie: 3.0 - 0.75 * 1.6 - 0.3 - 0.2 = 1.3 m/s^2 level, 2.9 - 1.2 - 0.3 - 1.0 = 0.4 upwards."""
     figures = figures_of(from_vehicle(load_any_vehicle("crazyflie_21"), 0.02), 0.07)
     assert figures.accel_m_s2 == pytest.approx((1.3, 1.3, 0.4))
-    # Ten periods are averaged; the middle of the delay's range is 0.12 s.
-    assert (figures.smooth_count, figures.lead_s) == (10, pytest.approx(0.12 + 9 * 0.01))
+    # Twelve periods are averaged; the middle of the delay's range is 0.12 s.
+    assert (figures.smooth_count, figures.lead_s) == (12, pytest.approx(0.12 + 11 * 0.01))
     assert 2 * figures.learned.room_m < 0.50
 
 

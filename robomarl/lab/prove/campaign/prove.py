@@ -55,7 +55,7 @@ class Trial:
     agent_steps: float
     """Minimum number of decisions."""
     mode: TrialMode = "qp"
-    """Mode of the filter; or the certificate, whose robots remember what they agreed on and are not restarted."""
+    """Mode of the filter; with the certificate, robots are not restarted in flight."""
     seed: int = 0
     """Seed of everything that is drawn."""
 
