@@ -112,7 +112,8 @@ class Certificate:
         expected = bias.expect(c, carry.bias, sent[..., late : late + c.next_count, :3], xp)
         off = xp.stack(error, -1) * xp.asarray(f.squash)
         radius = xp.where(is_sure, f.learned.radius_m, f.unlearned.radius_m)
-        trip = checked.has_own & (xp.sqrt((off * off).sum(-1)) > radius)
+        unsure = xp.sqrt(sum(x * x for x in own.unsure_m)) + c.own_error_m
+        trip = checked.has_own & (xp.sqrt((off * off).sum(-1)) > radius + unsure)
         after = carry._replace(accels=accels, commands=sent[..., 1:, :], bias=expected)
         nothing = self.said(carry, carry.pact.is_open)
         return after, Certified(sent[..., -1, :], nothing, trip, trip, xp.stack(error, -1), trip, pos)

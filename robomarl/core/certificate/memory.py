@@ -60,6 +60,6 @@ class Certified(NamedTuple):
     error_m: Array
     """[..., 3] predicted distance of the robot from the tracked point, world."""
     trip: Array
-    """[...] bool: that distance is more than the tube, so a declared bound does not hold."""
+    """[...] bool: that distance is more than the tube and its own error, so a declared bound does not hold."""
     point_m: Array
     """[..., 3] the tracked point in the middle of the range of times at which the command may take effect."""
