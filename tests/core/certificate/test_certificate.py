@@ -107,3 +107,9 @@ def test_the_same_in_jax():
     _, by_jax = in_jax.step(over(as_single, team.carry), over(as_single, given))
     assert np.asarray(by_jax.command) == pytest.approx(by_numpy.command, abs=2e-3)
     assert (np.asarray(by_jax.moves) == by_numpy.moves).all()
+
+
+def test_robots_report_when_their_bounds_do_not_hold():
+    """With twice the declared errors and delays, robots leave their tubes and say so."""
+    found = fly(Crowd("crazyflie_21", "ring", count=3, episodes=6, seconds=5.0, scale=2.0, seed=3))
+    assert found.tube_m > found.declared_m and found.trips > 0
