@@ -99,7 +99,8 @@ def judge(law: FlightLaw, flights: Sequence[FlightSamples]) -> JudgedLaw:
     own = np.stack([_step(law, bends[rows].sum(0), pulls[rows].sum(0), found) for rows in groups.values()])
     drawn = np.random.default_rng(0).integers(len(flights), size=(DRAWS, len(flights)))
     draws = np.stack([_step(law, bends[rows].sum(0), pulls[rows].sum(0), found) for rows in drawn])
-    low, high = np.quantile(draws, ((1 - LEVEL) / 2, (1 + LEVEL) / 2), axis=0)
+    half = _half_width(draws, len(flights))
+    low, high = np.clip(found - half, law.least, law.most), np.clip(found + half, law.least, law.most)
     ends = np.stack([found, low, high, own.min(0), own.max(0)], -1)
     rows = zip(law.names, law.units, ends, _foretold(own), strict=True)
     values = tuple(LawValue(name, unit, *map(float, row), foretold=share) for name, unit, row, share in rows)
@@ -129,6 +130,15 @@ def _normal(law: FlightLaw, flights: Sequence[FlightSamples], theta: np.ndarray)
 def _step(law: FlightLaw, bend: np.ndarray, pull: np.ndarray, theta: np.ndarray) -> np.ndarray:
     """One step of Gauss and Newton from the fit of all flights."""
     return np.clip(theta - np.linalg.pinv(bend) @ pull, law.least, law.most)
+
+
+def _half_width(draws: np.ndarray, count: int) -> np.ndarray:
+    """Return half of the interval [P] of parameters, from draws [D, P] of `count` flights with replacement.
+
+    Quantiles of the draws of a few flights lie too close: Student's t has the wider tails, and the spread
+    of draws is too small by sqrt((n - 1) / n) (Hesterberg, The American Statistician 69, 2015).
+    """
+    return student.ppf((1 + LEVEL) / 2, count - 1) * draws.std(0) * np.sqrt(count / (count - 1))
 
 
 def _foretold(own: np.ndarray) -> list[float | None]:
