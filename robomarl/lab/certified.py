@@ -30,7 +30,7 @@ KEPT_DECISIONS = 8
 """Number of decisions whose words are kept: a message that is older when it arrives counts as lost."""
 
 
-UNCOVERED = ("obstacles", "strangers", "tail", "boards_m")
+UNCOVERED = ("strangers", "tail", "boards_m")
 """Parameters of the filter that the certificate has no rule for."""
 Order = Callable[[int], np.ndarray]
 """Number of robots -> [N, N-1] int: index of each robot's k-th teammate."""

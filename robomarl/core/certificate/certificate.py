@@ -18,6 +18,7 @@ from robomarl.core.certificate.reference import (
     ways_of,
 )
 from robomarl.core.certificate.rule import Pair, clearance, watched
+from robomarl.core.certificate.solids import room_left
 from robomarl.core.certificate.tracker import Point, track
 from robomarl.core.filter.checks import Checked, check, split
 from robomarl.core.filter.decision import Library, filter_batch
@@ -79,6 +80,7 @@ class Certificate:
         wanted, front = self._wanted(carry, given, start)
         ways = ways_of(f, start, wanted, xp)
         good = are_allowed(f, ways.course, old, start, xp) & self._agree(ways, pact, given, (start.pos_m, times))
+        good = good & self._is_free(ways.course, old, (start.pos_m, times))
         good = good & (checked.has_own & (is_sure | self._has_room(pact, given)))[..., None]
         course, accel = self._chosen(old, start, ways, good)
         pact = pacts.offer(pact, given.word, given.leads & given.present, course, lambda pair: keeps(course, pair), xp)
@@ -141,6 +143,13 @@ class Certificate:
         good = (clearance(path, agreed, xp) >= 0) & (pact.number > 0)[..., None, :]
         good = good & ((clearance(path, offered, xp) >= 0) | ~pact.is_open[..., None, :])
         return (good | absent).all(-1)
+
+    def _is_free(self, ways: CommittedCourse, old: CommittedCourse, compared: tuple[Array, Array]) -> Array:
+        """[..., C] bool: courses stay away from obstacles, or as far as the old one does if that is nearer."""
+        f, xp, (start, times) = self.figures, self.library.xp, compared
+        both = (path_of(start, course, times, xp.ones(3), xp) for course in (ways, with_axis(old)))
+        new, before = (room_left(self._front, path, xp) - f.bend_m for path in both)
+        return new >= xp.minimum(before, 0.0) - ROUNDING
 
     def _wanted(
         self, carry: CertifiedCarry, given: DecisionInputs, start: CommittedCourse

@@ -102,7 +102,14 @@ def figures_of(params: SafetyParams, radius_m: float) -> CertificateFigures:
     segments = math.ceil((STOP_S + 2 * period) / SEGMENT_S)
     return CertificateFigures(
         tracker=tracker,
-        front=_front(params, accel, speed, 2 * learned.room_m, None if params.arena is None else Arena(low, high)),
+        front=_front(
+            params,
+            accel,
+            speed,
+            2 * learned.room_m,
+            math.hypot(*unlearned.half_m) + smoothed,
+            None if params.arena is None else Arena(low, high),
+        ),
         period_s=period,
         lead_s=late + (count - 1) * period / 2,
         ahead_s=params.safety.delay_s - late,
@@ -173,8 +180,19 @@ def _resting_room(arena: Arena | None, tube: Vector3) -> tuple[Vector3, Vector3]
     return (ax + x, ay + y, az + z), (bx - x, by - y, bz - z)
 
 
-def _front(params: SafetyParams, accel: Vector3, speed_m_s: float, apart_m: float, arena: Arena | None) -> SafetyParams:
-    """Return the parameters of a filter between exact references that keeps them this far apart."""
+def _front(
+    params: SafetyParams, accel: Vector3, speed_m_s: float, apart_m: float, beside_m: float, arena: Arena | None
+) -> SafetyParams:
+    """Return the parameters of a filter between exact references.
+
+    Args:
+        params: safety parameters of the vehicle.
+        accel: largest acceleration on each axis.
+        speed_m_s: largest speed.
+        apart_m: distance of two references.
+        beside_m: tube about a reference, which comes on top of the clearance to obstacles.
+        arena: room in which references rest.
+    """
     exact = dict.fromkeys(("delay_s", "position_error_m", "velocity_error_m_s", "accel_error_m_s2"), 0.0)
     safety = dataclasses.replace(
         params.safety,
@@ -184,5 +202,8 @@ def _front(params: SafetyParams, accel: Vector3, speed_m_s: float, apart_m: floa
         separation_m=apart_m,
         brake_m_s2=min(a for a in accel if a > 0),
     )
+    if safety.clearance_m is not None:
+        safety = dataclasses.replace(safety, clearance_m=safety.clearance_m + beside_m)
     limits = LimitConfig((-accel[0], -accel[1], -accel[2]), accel, speed_m_s, params.limits.yaw_rate_rad_s)
-    return dataclasses.replace(_plain(params, safety), limits=limits, arena=arena, min_mates=0)
+    front = dataclasses.replace(_plain(params, safety), limits=limits, arena=arena, min_mates=0)
+    return dataclasses.replace(front, obstacles=params.obstacles)

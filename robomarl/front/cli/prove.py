@@ -80,5 +80,7 @@ def trial_of(args: Args) -> "Trial":
     )
     if args.seconds < period_s:
         raise UsageError(f"--seconds {args.seconds:g} is no decision: the period is {period_s:g} s; name more.")
+    if args.filter == "certificate" and args.gains != "owner":
+        raise UsageError("--gains belongs to --filter qp: the certificate has no gain that a policy could ask for.")
     mode = "qp" if args.filter == "full" else args.filter
     return Trial(campaign, vehicle, period_s, args.agent_steps, mode, args.seed)

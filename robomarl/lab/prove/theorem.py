@@ -166,4 +166,12 @@ def _room(given: Given) -> Iterator[Claim]:
             yield _at_least(f"arena along {AXES[axis]}", high - low, {"tube": half}, "m")
 
 
-PARTS: tuple[Callable[[Given], Iterator[Claim]], ...] = (_pairs, _bodies, _chords, _boxes, _room)
+def _obstacles(given: Given) -> Iterator[Claim]:
+    """Robots whose references stay away from obstacles are clear of them."""
+    clearance_m, kept_m = given.params.safety.clearance_m, given.figures.front.safety.clearance_m
+    if given.params.obstacles and clearance_m is not None and kept_m is not None:
+        half = sum(side * side for side in given.figures.unlearned.half_m) ** 0.5
+        yield _at_least("obstacles", kept_m, {"clearance_m": clearance_m, "tube": half}, "m")
+
+
+PARTS: tuple[Callable[[Given], Iterator[Claim]], ...] = (_pairs, _bodies, _chords, _boxes, _room, _obstacles)
