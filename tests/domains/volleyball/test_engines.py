@@ -123,3 +123,15 @@ def test_a_hovering_drone_asks_for_its_weight(scenario: VolleyScenario):
     zero = np.zeros((1, 1))
     thrusts = rotor_thrusts(scenario.vehicle_config, drones_of(upright), (zero, zero, zero), zero)
     np.testing.assert_allclose(sum(thrusts), 1.52 * 9.81, rtol=1e-6)
+
+
+def test_a_turn_about_the_vertical_takes_little_of_a_climb(scenario: VolleyScenario):
+    """Without the limit of the yaw torque a turn of 3 rad/s would cost a third of the thrust."""
+    sim = simulation_of(scenario).batch(scenario, "fast", 1, 0)
+    world = sim.reset()
+    turning = np.zeros((1, 1, 3), np.float32)
+    turning[..., 2] = 3.0
+    world = world._replace(quat_wxyz=np.array([[[1, 0, 0, 0]]], np.float32), omega_rad_s=turning)
+    zero = np.zeros((1, 1))
+    thrusts = rotor_thrusts(scenario.vehicle_config, drones_of(world), (zero, zero, zero + 4.0), zero)
+    assert sum(thrusts) > 0.98 * 1.52 * (9.81 + 4.0)

@@ -8,6 +8,8 @@ import pytest
 from robomarl.domains.volleyball.core.ballistics import rise_speed, time_to_fall, wanted_blow
 from robomarl.domains.volleyball.core.terminal_lq import gains_at, horizontal_table, vertical_table
 from robomarl.domains.volleyball.lab.controllers import LAWS, law_of
+from robomarl.domains.volleyball.lab.controllers.run_up import KNOTS, course
+from robomarl.domains.volleyball.lab.controllers.strike import CEILING_M, BumpLaw, seen_of
 from robomarl.domains.volleyball.lab.model import observation
 from robomarl.domains.volleyball.lab.scenario import VolleyScenario
 from robomarl.lab.sim.scenario import load_scenario
@@ -77,3 +79,41 @@ def test_each_law_reads_what_its_task_observes_and_is_equal_in_jax_and_numpy(nam
     assert mine.shape == (3, scenario.count, 4) and np.isfinite(mine).all()
     np.testing.assert_allclose(mine, theirs, rtol=2e-3, atol=2e-3)
     assert set(law.observation.element_names()) <= set(observation(scenario).element_names())
+
+
+def test_a_course_of_constant_acceleration_is_the_parabola():
+    place, speed, push = course((2.0,) * KNOTS, 0.02)[:40].T
+    at = np.arange(40) * 0.02
+    np.testing.assert_allclose(place, at**2, atol=1e-4)
+    np.testing.assert_allclose(speed, 2 * at, atol=1e-4)
+    np.testing.assert_allclose(push, 2.0, atol=1e-5)
+
+
+def test_the_gains_hold_a_tilt_that_is_reached_already():
+    """Wanted tilt and tilt are equal, the offset is free and a step is left: the command is that tilt."""
+    table = horizontal_table((9.0, 18.0, 0.036), (0.0, 3.0), 0.01, 0.02, 10)
+    np.testing.assert_allclose(-gains_at(table, np.float64(5)) @ np.array([0, 0, 0.3, 0, 0, 0.3]), 0.3, atol=1e-4)
+
+
+@pytest.mark.parametrize(("height_m", "climb_m_s", "sign"), [(CEILING_M + 0.1, 0.0, -1), (CEILING_M - 0.1, 0.0, 1)])
+def test_a_bump_lifts_no_vehicle_over_the_limit_of_its_height(height_m: float, climb_m_s: float, sign: int):
+    law = law_of(load_scenario("volley_bump", VolleyScenario))
+    assert isinstance(law, BumpLaw)
+    obs = np.zeros((1, 28))
+    obs[:, 2], obs[:, 5] = height_m, climb_m_s
+    assert np.sign(law.most_lift(seen_of(obs))) == sign
+
+
+@pytest.mark.parametrize(
+    ("name", "least"), [("volley_bump_pass", 3.0), ("volley_spike_easy", 1.3), ("volley_hit", 0.9)]
+)
+def test_each_law_with_the_gains_of_its_start_hits_the_ball(name: str, least: float):
+    """Mean number of hits in the first 4 s of 16 episodes."""
+    scenario = load_scenario(name, VolleyScenario)
+    law, sim = law_of(scenario), simulation_of(scenario).batch(scenario, "fast", 16, 0)
+    sim.reset()
+    memory = law.observation.init(sim.views())
+    for _ in range(200):
+        memory, obs = law.observation.observe(memory, sim.views())
+        sim.step(law.act(obs))
+    assert np.asarray(sim.world.own.rally.hits).mean() >= least

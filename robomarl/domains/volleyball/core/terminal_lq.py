@@ -5,7 +5,8 @@ recursion from the end backwards (Bertsekas, Dynamic Programming and Optimal Con
 
 Horizontal axis of a vehicle: offset from the place of the contact [m], speed [m/s], tilt (tangent
 of its angle, so that the acceleration is g times it), rate of the tilt [1/s] and its rate [1/s^2],
-wanted tilt at the contact; u is the commanded tilt. Vertical axis: offset, speed, acceleration [m/s^2], wanted speed;
+wanted tilt at the contact; u is the commanded tilt, and its effort is of u less the tilt, because torque is what takes
+lift away. Vertical axis: offset, speed, acceleration [m/s^2], wanted speed;
 u is the commanded acceleration. Wanted values are states that never change.
 """
 
@@ -68,7 +69,7 @@ def horizontal_table(
         model: attitude controller and motors: rate over error of the tilt [1/s], its acceleration over the error of
             the rate [1/s], and the motors' time constant [s].
         worth: cost of the squared offset [1/m^2] and of the squared error of the tilt at the contact.
-        effort: cost of the squared command in each step.
+        effort: cost of the squared difference of command and tilt in each step.
         dt_s: length of a step.
         steps: how many.
     """
@@ -80,7 +81,7 @@ def horizontal_table(
             (0, 0, GRAVITY_M_S2, 0, 0, 0),
             (0, 0, 0, 1, 0, 0),
             (0, 0, 0, 0, 1, 0),
-            (0, 0, -both, -rate_gain, -1 / lag_s, 0),
+            (0, 0, 0, -rate_gain, -1 / lag_s, 0),
             (0, 0, 0, 0, 0, 0),
         ]
     )
@@ -88,7 +89,8 @@ def horizontal_table(
     nothing = (0, 0, 0, 0, 0, 0)
     at_contact = (0, 0, tilt, 0, 0, -tilt), (0, 0, -tilt, 0, 0, tilt)
     cost = _matrix([(offset, 0, 0, 0, 0, 0), nothing, at_contact[0], nothing, nothing, at_contact[1]])
-    return gain_table(rate, push, cost, effort, dt_s, steps)
+    itself = _matrix([(0, 0, 1, 0, 0, 0)])
+    return gain_table(rate, push, cost, effort, dt_s, steps) - itself
 
 
 def vertical_table(lag_s: Array, worth: tuple[Array, Array], effort: Array, dt_s: float, steps: int) -> Array:

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 
+from robomarl.domains.volleyball.lab.controllers.passes import PassLaw, SpikeLaw
+from robomarl.domains.volleyball.lab.controllers.run_up import HitLaw
 from robomarl.domains.volleyball.lab.controllers.shuttle import ShuttleLaw
-from robomarl.domains.volleyball.lab.controllers.strike import BumpLaw, HitLaw, PassLaw, SpikeLaw
+from robomarl.domains.volleyball.lab.controllers.strike import BumpLaw
 from robomarl.domains.volleyball.lab.scenario import VolleyScenario
 from robomarl.lab.sim.law import GainedLaw
 

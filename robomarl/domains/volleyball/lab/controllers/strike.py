@@ -1,5 +1,5 @@
-"""`BumpLaw`, `PassLaw`, `HitLaw`: the ball is met at a chosen height, with a chosen normal and normal speed of the
-racket. Array-generic.
+"""`StrikeLaw`, `BumpLaw`: the ball is met at a chosen height, with a chosen normal and normal speed of the racket.
+Array-generic.
 
 The ball's flight says when and where it falls through the height of the contact. Until shortly
 before, the vehicle waits at a post below; then a table of linear-quadratic gains over the steps to
@@ -8,6 +8,8 @@ go brings it to the place, with the tilt and the speed of the blow. Its tangenti
 
 from dataclasses import dataclass
 from typing import NamedTuple
+
+import numpy as np
 
 from robomarl.core.geometry import components, join, namespace
 from robomarl.core.spec import ObservationField, ObservationSpec
@@ -19,16 +21,18 @@ from robomarl.domains.volleyball.lab.physics.ball import played
 from robomarl.domains.volleyball.lab.physics.drone import wrench_matrix
 from robomarl.domains.volleyball.lab.scenario import VolleyScenario
 
-CIRCLE_M = (-4.5, 0.0)
-"""Middle [m] of the circle that a spike is to land in."""
-LANDED_M = 0.2
-"""Height [m] of the ball's middle at which it counts as landed."""
-STRAIGHT_M_S = 0.3
-"""Horizontal speed [m/s] below which a ball falls straight."""
-WALK_M_S, WALK_M_S2 = 3.0, 7.0
-"""Largest speed and acceleration of each axis on the way to a post."""
+WALK_M_S, WALK_M_S2, SINK_M_S2 = 2.5, 5.0, -3.0
+"""Largest speed and acceleration of each axis on the way to a post, and the least vertical acceleration: a vehicle in
+free fall cannot steer."""
+WALK_TILT = 0.4
+"""Largest tilt along each axis on that way, the tangent of its angle."""
 TILT = 1.3
 """Largest commanded tilt, the tangent of its angle."""
+CEILING_M, CEILING_PER_S2, CEILING_PER_S = 2.485, 100.0, 20.0
+"""`volley_bump`: height [m] at which a vehicle stops that rises, below the 2.5 m of the rules; the acceleration falls
+with the missing height and with the speed."""
+LEAN_S = 0.2
+"""Time [s] before a contact in which the tilt goes to the wanted one."""
 STEPS = 50
 """Rows of the tables of gains: 1 s."""
 READS = ("drone_position", "velocity", "spin_in_world", "body_front", "body_up", "throttles")
@@ -67,7 +71,9 @@ class StrikeGains(NamedTuple):
     restitution: float = 0.785
     """Restitution that the law assumes."""
     first_m: float = 2.5
-    """In tasks with turns: height of the contact for a ball that falls straight, the first one."""
+    """In tasks with turns: height of the contact for a ball that falls straight, the first one ..."""
+    first_apex_m: float = 4.0
+    """... and the height that it is to reach after that contact."""
 
 
 class ComingContact(NamedTuple):
@@ -117,7 +123,7 @@ class StrikeLaw:
 
     further: tuple[str, ...] = ()
     """Further features that the law reads."""
-    search_least = StrikeGains(*(1.0, 1.0, 0.0, 0.0, 0.05, 0.1, 0.1, 0.1, 0.1, 1e-4, 1e-5, 1.0, 1.0, 0.5, 1.0))
+    search_least = StrikeGains(*(1.0, 1.0, 0.0, 0.0, 0.05, 0.1, 0.1, 0.1, 0.1, 1e-4, 1e-5, 1.0, 1.0, 0.5, 1.0, 1.0))
 
     def __init__(self, scenario: VolleyScenario, gains: StrikeGains | None = None) -> None:
         """Work out the tables of gains."""
@@ -158,6 +164,10 @@ class StrikeLaw:
         """Height of the ball's middle at the coming contact [m]."""
         return self.gains.level_m + 0 * seen.ball[2]
 
+    def apex(self, seen: CourtSeen) -> Array:
+        """Height [m] that the ball is to reach after the coming contact."""
+        return self.gains.apex_m + 0 * seen.ball[2]
+
     def meeting(self, seen: CourtSeen) -> ComingContact:
         """Return the coming contact at the height of the contact."""
         level = self.level(seen)
@@ -170,10 +180,14 @@ class StrikeLaw:
     def blow(self, seen: CourtSeen, meeting: ComingContact) -> WantedBlow:
         """Return the blow that the task asks for."""
         to = self.target(seen, meeting)
-        rise = rise_speed(self.level(seen), self.gains.apex_m)
-        flight_s = 2 * rise / GRAVITY_M_S2
+        rise = rise_speed(self.level(seen), self.apex(seen))
+        flight_s = time_to_fall(self.level(seen), rise, self.next_level(seen))
         after = tuple((goal - now) / flight_s for goal, now in zip(to, meeting.ball_m, strict=True))
         return wanted_blow(meeting.ball_m_s, (after[0], after[1], rise), self.gains.restitution)
+
+    def next_level(self, seen: CourtSeen) -> Array:
+        """Height of the ball's middle [m] at which it is to be over its target."""
+        return self.gains.level_m + 0 * seen.ball[2]
 
     def target(self, seen: CourtSeen, meeting: ComingContact) -> tuple[Array, Array]:
         """Place in the plane at which the ball is to be met next."""
@@ -206,10 +220,20 @@ class StrikeLaw:
                 wanted,
             )
             found.append(-sum(flat[..., i] * value for i, value in enumerate(state)))
-        sideways = seen.vel[0] * blow.normal[0] + seen.vel[1] * blow.normal[1]
-        speed = (blow.speed_m_s - sideways) / blow.normal[2]
+        speed = (blow.speed_m_s - self.sideways(seen, meeting, blow)) / blow.normal[2]
         state = (seen.pos[2] - meeting.place[2] - sunk[2], seen.vel[2], self.lift(seen), speed)
         return (found[0], found[1]), -sum(high[..., i] * value for i, value in enumerate(state))
+
+    def sideways(self, seen: CourtSeen, meeting: ComingContact, blow: WantedBlow) -> Array:
+        """Part of the racket's normal speed [m/s] that comes from the horizontal speed at the contact; in the last
+        `LEAN_S` before it the tilt goes from the present one to the wanted one.
+        """
+        xp, total = namespace(seen.pos[0]), 0 * meeting.in_s
+        left_s = xp.clip(meeting.in_s, 0.0, LEAN_S)
+        for axis in (0, 1):
+            tilts = seen.up[axis] / xp.maximum(seen.up[2], 0.2) + blow.normal[axis] / blow.normal[2]
+            total = total + blow.normal[axis] * (seen.vel[axis] + left_s * GRAVITY_M_S2 * tilts / 2)
+        return total
 
     def sinking(self, blow: WantedBlow) -> Vec3:
         """Offset of a tilted vehicle's centre from an upright one's at the contact [m]: (along x, along y, upwards)."""
@@ -232,20 +256,30 @@ class StrikeLaw:
         force = sum(t * t for t in seen.throttle) * (vehicle.max_lift_m_s2 / 4)
         return force * seen.up[2] - GRAVITY_M_S2
 
+    def most_lift(self, seen: CourtSeen) -> Array:
+        """Largest vertical acceleration that the task's rules leave [m/s^2]."""
+        return 0 * seen.pos[2] + np.inf
+
     def sent(
         self, seen: CourtSeen, meeting: ComingContact, strike: tuple[tuple[Array, Array], Array], waits: Array
     ) -> Array:
         """Return the command [..., 4]."""
+        xp, limits, most = namespace(seen.pos[0]), self._scenario.vehicle_config.limits, self.most_lift(seen)
+        lift = xp.minimum(xp.clip(strike[1], limits.accel_min_m_s2[2], limits.accel_max_m_s2[2]), most)
+        pushes = [xp.clip(t, -TILT, TILT) * (GRAVITY_M_S2 + lift) for t in strike[0]]
+        each = [xp.where(waits, a, b) for a, b in zip(self.walk(seen, meeting), (*pushes, lift), strict=True)]
+        return join([*each, each[0] * 0])
+
+    def walk(self, seen: CourtSeen, meeting: ComingContact) -> Vec3:
+        """Acceleration [m/s^2] to the post."""
         xp, gains, post = namespace(seen.pos[0]), self.gains, self.post(seen, meeting)
-        still: list[Array] = []
+        found: list[Array] = []
         for goal, place, speed in zip(post, seen.pos, seen.vel, strict=True):
             wanted = xp.clip(gains.place_per_s2 / gains.slow_per_s * (goal - place), -WALK_M_S, WALK_M_S)
-            still.append(xp.clip(gains.slow_per_s * (wanted - speed), -WALK_M_S2, WALK_M_S2))
-        limits = self._scenario.vehicle_config.limits
-        lift = xp.clip(strike[1], limits.accel_min_m_s2[2], limits.accel_max_m_s2[2])
-        pushes = [xp.clip(t, -TILT, TILT) * (GRAVITY_M_S2 + lift) for t in strike[0]]
-        each = [xp.where(waits, a, b) for a, b in zip(still, (*pushes, lift), strict=True)]
-        return join([*each, each[0] * 0])
+            found.append(xp.clip(gains.slow_per_s * (wanted - speed), -WALK_M_S2, WALK_M_S2))
+        lift = xp.minimum(xp.maximum(found[2], SINK_M_S2), self.most_lift(seen))
+        side = WALK_TILT * (GRAVITY_M_S2 + xp.maximum(lift, SINK_M_S2))
+        return xp.clip(found[0], -side, side), xp.clip(found[1], -side, side), lift
 
 
 class BumpLaw(StrikeLaw):
@@ -256,94 +290,6 @@ class BumpLaw(StrikeLaw):
         x, y = (now + self.gains.home * (seen.anchor[i] - now) for i, now in enumerate(meeting.ball_m))
         return x, y
 
-
-class PassLaw(StrikeLaw):
-    """`volley_bump_pass`: the ball goes over to the other drone's post; between its hits a drone waits at its own."""
-
-    further = ("turn", "number")
-
-    def first(self) -> StrikeGains:
-        """Gains at the start of a search: `home` is the distance [m] of the posts from y = 0."""
-        return StrikeGains(*(2.42, 4.05, 1.03, 0.16, 0.3, 1.24, 3.6, 4.9, 3.5, 0.032, 0.0009, 6.1, 4.3, 0.73, 2.32))
-
-    def level(self, seen: CourtSeen) -> Array:
-        """Height of the coming contact [m]; a drone does not climb far to the first ball, which comes soon."""
-        return namespace(seen.pos[0]).where(self.is_first(seen), self.gains.first_m, self.gains.level_m)
-
-    def is_first(self, seen: CourtSeen) -> Array:
-        """[...] bool: the ball falls straight, so it has not been hit yet."""
-        vx, vy, _ = seen.ball_vel
-        return vx * vx + vy * vy < STRAIGHT_M_S**2
-
-    def target(self, seen: CourtSeen, meeting: ComingContact) -> tuple[Array, Array]:
-        """Return the other drone's post."""
-        return seen.anchor[0], -self.own_y(seen)
-
-    def own_y(self, seen: CourtSeen) -> Array:
-        """Place of the drone's post along y [m]."""
-        return namespace(seen.anchor[1]).sign(seen.anchor[1]) * self.gains.home
-
-    def has_turn(self, seen: CourtSeen) -> Array:
-        """[...] bool."""
-        return (seen.rest[..., 0:2] * seen.rest[..., 2:4]).sum(-1) > 0.5
-
-    def post(self, seen: CourtSeen, meeting: ComingContact) -> Vec3:
-        """Return the place below the contact, or the drone's own post if the other one has the turn."""
-        xp, mine, at = namespace(seen.pos[0]), self.has_turn(seen), super().post(seen, meeting)
-        own = (seen.anchor[0], self.own_y(seen), at[2])
-        x, y, z = (xp.where(mine, a, b) for a, b in zip(at, own, strict=True))
-        return x, y, z
-
-    def waits(self, seen: CourtSeen, meeting: ComingContact) -> Array:
-        """[...] bool: the other drone has the turn, or it is too early; for the first ball it never is."""
-        return (super().waits(seen, meeting) & ~self.is_first(seen)) | ~self.has_turn(seen)
-
-
-class HitLaw(StrikeLaw):
-    """`volley_hit`: the racket's tilt and normal speed are gains, for the farthest flight towards -x."""
-
-    def first(self) -> StrikeGains:
-        """Gains at the start of a search: `home` is the tilt towards -x, `apex_m` the normal speed [m/s]."""
-        return StrikeGains(level_m=2.0, apex_m=3.0, home=0.6, lead_s=0.75, below_m=0.3)
-
-    def blow(self, seen: CourtSeen, meeting: ComingContact) -> WantedBlow:
-        """Return the wanted tilt, and the wanted normal speed."""
-        zero, tilt = 0 * meeting.in_s, self.gains.home
-        size = (1 + tilt * tilt) ** 0.5
-        return WantedBlow((zero - tilt / size, zero, zero + 1 / size), zero + self.gains.apex_m)
-
-    def post(self, seen: CourtSeen, meeting: ComingContact) -> Vec3:
-        """Wait over the anchor once the ball is on its way."""
-        x, y, z = super().post(seen, meeting)
-        xp, is_gone = namespace(x), self.is_gone(seen)
-        each = (xp.where(is_gone, a, b) for a, b in zip(seen.anchor, (x, y, z), strict=True))
-        return tuple(each)
-
-    def waits(self, seen: CourtSeen, meeting: ComingContact) -> Array:
-        """[...] bool: the ball is gone, or it is too early."""
-        return super().waits(seen, meeting) | self.is_gone(seen)
-
-    def is_gone(self, seen: CourtSeen) -> Array:
-        """[...] bool: the ball flies towards -x, so it has been hit."""
-        return seen.ball_vel[0] < -1.0
-
-
-class SpikeLaw(PassLaw):
-    """`volley_spike_easy`: the setter hits the ball over to the spiker's post, who lobs it into the circle."""
-
-    def first(self) -> StrikeGains:
-        """Gains at the start of a search: `home` is the distance [m] of the posts from y = 0."""
-        return StrikeGains(level_m=3.0, apex_m=4.5, home=1.0, lead_s=0.5)
-
-    def target(self, seen: CourtSeen, meeting: ComingContact) -> tuple[Array, Array]:
-        """Return the spiker's post for the setter, and the place for the spiker from which the ball falls on into the
-        circle: the ball is aimed at the height of the contact, so it flies farther by the time that it falls from
-        there.
-        """
-        xp, is_spiker = namespace(seen.pos[0]), seen.rest[..., 3] > 0.5
-        level = self.level(seen)
-        rise = rise_speed(level, self.gains.apex_m)
-        share = 2 * rise / GRAVITY_M_S2 / time_to_fall(level, rise, LANDED_M)
-        lob = tuple(now + share * (goal - now) for now, goal in zip(meeting.ball_m, CIRCLE_M, strict=True))
-        mate = super().target(seen, meeting)
-        return xp.where(is_spiker, lob[0], mate[0]), xp.where(is_spiker, lob[1], mate[1])
+    def most_lift(self, seen: CourtSeen) -> Array:
+        """Largest vertical acceleration below the task's limit of the height, so that the vehicle stops there."""
+        return CEILING_PER_S2 * (CEILING_M - seen.pos[2]) - CEILING_PER_S * seen.vel[2]

@@ -18,6 +18,9 @@ from robomarl.core.types import GRAVITY_M_S2, Array
 from robomarl.core.vectors import Vec3, Vec4, cross, multiply, to_body, up_axis
 
 TINY = 1e-9
+YAW_SHARE = 0.1
+"""Share of the rotors' torque about body z that the controller uses: it takes a rotor much thrust, and the heading does
+not matter to a racket, so that lift and tilt come first."""
 
 
 class Drone(NamedTuple):
@@ -63,8 +66,16 @@ def rotor_thrusts(vehicle: Quadrotor, drone: Drone, accel: Vec3, yaw_rate: Array
     spin = tuple(j * o for j, o in zip(body.inertia_kg_m2, omega, strict=True))
     gyro = cross(omega, spin)
     each = zip(body.inertia_kg_m2, per_s, wanted, omega, gyro, strict=True)
-    torque = tuple(j * k * (w - o) + g for j, k, w, o, g in each)
+    roll, pitch, yaw = (j * k * (w - o) + g for j, k, w, o, g in each)
+    most = YAW_SHARE * rotors_yaw_n_m(vehicle)
+    torque = roll, pitch, xp.clip(yaw, -most, most)
     return allocated(vehicle, body.mass_kg * xp.maximum(fz, 0.0), torque)
+
+
+def rotors_yaw_n_m(vehicle: Quadrotor) -> float:
+    """Torque about body z [N m] of all rotors at full thrust, if all turned the same way."""
+    rotors = vehicle.rotors
+    return len(rotors.spin) * rotors.max_thrust_n * rotors.torque_per_thrust_m
 
 
 def allocated(vehicle: Quadrotor, thrust: Array, torque: Vec3) -> Vec4:

@@ -1,0 +1,90 @@
+"""`PassLaw`, `SpikeLaw`: strikes in turn, from posts beside each other. Array-generic."""
+
+from robomarl.core.geometry import namespace
+from robomarl.core.types import Array
+from robomarl.core.vectors import Vec3
+from robomarl.domains.volleyball.lab.controllers.strike import ComingContact, CourtSeen, StrikeGains, StrikeLaw
+
+CIRCLE_M = (-4.5, 0.0)
+"""Middle [m] of the circle that a spike is to land in."""
+LANDED_M = 0.2
+"""Height [m] of the ball's middle at which it counts as landed."""
+STRAIGHT_M_S = 0.3
+"""Horizontal speed [m/s] below which a ball falls straight."""
+
+
+class PassLaw(StrikeLaw):
+    """`volley_bump_pass`: the ball goes over to the other drone's post; between its hits a drone waits at its own."""
+
+    further = ("turn", "number")
+
+    def first(self) -> StrikeGains:
+        """Gains at the start of a search: `home` is the distance [m] of the posts from y = 0."""
+        return StrikeGains(
+            level_m=2.9,
+            apex_m=4.3,
+            home=0.7,
+            lead_s=0.4,
+            place_per_s2=5.0,
+            slow_per_s=4.0,
+            first_m=2.5,
+            first_apex_m=4.4,
+        )
+
+    def level(self, seen: CourtSeen) -> Array:
+        """Height of the coming contact [m]; a drone does not climb far to the first ball, which comes soon."""
+        return namespace(seen.pos[0]).where(self.is_first(seen), self.gains.first_m, self.gains.level_m)
+
+    def apex(self, seen: CourtSeen) -> Array:
+        """Height [m] that the ball is to reach after the coming contact."""
+        return namespace(seen.pos[0]).where(self.is_first(seen), self.gains.first_apex_m, self.gains.apex_m)
+
+    def is_first(self, seen: CourtSeen) -> Array:
+        """[...] bool: the ball falls straight, so it has not been hit yet."""
+        vx, vy, _ = seen.ball_vel
+        return vx * vx + vy * vy < STRAIGHT_M_S**2
+
+    def target(self, seen: CourtSeen, meeting: ComingContact) -> tuple[Array, Array]:
+        """Return the other drone's post."""
+        return seen.anchor[0], -self.own_y(seen)
+
+    def own_y(self, seen: CourtSeen) -> Array:
+        """Place of the drone's post along y [m]."""
+        return namespace(seen.anchor[1]).sign(seen.anchor[1]) * self.gains.home
+
+    def has_turn(self, seen: CourtSeen) -> Array:
+        """[...] bool."""
+        return (seen.rest[..., 0:2] * seen.rest[..., 2:4]).sum(-1) > 0.5
+
+    def post(self, seen: CourtSeen, meeting: ComingContact) -> Vec3:
+        """Return the place below the contact, or the drone's own post if the other one has the turn."""
+        xp, mine, at = namespace(seen.pos[0]), self.has_turn(seen), super().post(seen, meeting)
+        own = (seen.anchor[0], self.own_y(seen), at[2])
+        x, y, z = (xp.where(mine, a, b) for a, b in zip(at, own, strict=True))
+        return x, y, z
+
+    def waits(self, seen: CourtSeen, meeting: ComingContact) -> Array:
+        """[...] bool: the other drone has the turn, or it is too early; for the first ball it never is."""
+        return (super().waits(seen, meeting) & ~self.is_first(seen)) | ~self.has_turn(seen)
+
+
+class SpikeLaw(PassLaw):
+    """`volley_spike_easy`: the setter hits the ball over to the spiker's post, who lobs it into the circle."""
+
+    def first(self) -> StrikeGains:
+        """Gains at the start of a search: `home` is the distance [m] of the posts from y = 0."""
+        return StrikeGains(level_m=2.9, apex_m=4.5, home=0.8, lead_s=0.5, first_m=2.5, first_apex_m=4.2)
+
+    def next_level(self, seen: CourtSeen) -> Array:
+        """Height of the ball's middle [m] at which it is to be over its target."""
+        return namespace(seen.pos[0]).where(self.is_spiker(seen), LANDED_M, self.gains.level_m)
+
+    def target(self, seen: CourtSeen, meeting: ComingContact) -> tuple[Array, Array]:
+        """Return the spiker's post for the setter, and the circle for the spiker."""
+        is_spiker, mate = self.is_spiker(seen), super().target(seen, meeting)
+        x, y = (namespace(at).where(is_spiker, goal, at) for goal, at in zip(CIRCLE_M, mate, strict=True))
+        return x, y
+
+    def is_spiker(self, seen: CourtSeen) -> Array:
+        """[...] bool."""
+        return seen.rest[..., 3] > 0.5
