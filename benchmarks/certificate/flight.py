@@ -87,6 +87,7 @@ class CrowdFlight:
         self.leads = np.broadcast_to(np.arange(crowd.count)[:, None] < self.radio.mates, (*shape, crowd.count - 1))
         self.carry = self.certificate.init(self.team.pos.copy(), crowd.count - 1, np.zeros(shape))
         self.heard = self.radio.first(self.certificate.said(self.carry, self.leads))
+        self.present = np.ones(self.leads.shape, bool)
         self._points: list[np.ndarray] = []
         self._lag = round(params.safety.delay_s * (1 + params.safety.shortest_share) / 2 / PERIOD_S)
         self.tube = self.vetoed = 0.0
@@ -119,7 +120,7 @@ class CrowdFlight:
             view._replace(own=own),
             self.heard,
             self.leads,
-            np.ones(self.leads.shape, bool),
+            self.present,
             self.signals.wish(now, team.vel, step),
             now_s,
         )

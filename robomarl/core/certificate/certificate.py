@@ -22,12 +22,15 @@ from robomarl.core.certificate.solids import room_left
 from robomarl.core.certificate.tracker import Point, track
 from robomarl.core.filter.checks import Checked, check, split
 from robomarl.core.filter.decision import Library, filter_batch
-from robomarl.core.filter.memory import FilterCarry, initial_carry
+from robomarl.core.filter.memory import LARGE, FilterCarry, initial_carry
 from robomarl.core.filter.model import bias, stacked
 from robomarl.core.filter.model.constants import constants_of
 from robomarl.core.filter.params import SafetyParams
 from robomarl.core.types import Array
 from robomarl.core.view import Heard, Plan
+
+EARLY_SHARE = 0.45
+"""Fraction of a period by which a decision may come too early."""
 
 
 class Certificate:
@@ -47,12 +50,15 @@ class Certificate:
     def init(self, pos_m: Array, mates: int, now_s: Array) -> CertifiedCarry:
         """The memory of robots that rest at positions [..., 3] and have agreed on nothing yet with K teammates."""
         f, xp, lead, dtype = self.figures, self.library.xp, pos_m.shape[:-1], str(pos_m.dtype)
-        course = resting(pos_m, now_s, (max(f.accel_m_s2), f.unlearned.room_m))
+        placed = (xp.abs(pos_m) < LARGE).all(-1)
+        course = resting(xp.where(placed[..., None], pos_m, 0.0), now_s, (max(f.accel_m_s2), f.unlearned.room_m))
         none = xp.zeros((*lead, mates), "int32")
         each = pacts.to_each(course, none)
         memory = initial_carry(self.params, lead, xp, dtype)
         return CertifiedCarry(
             course=course,
+            placed=placed,
+            trip=~placed & placed,
             until_s=course.at_s + f.lead_s,
             accels=xp.zeros((*lead, f.smooth_count, 3), pos_m.dtype),
             pact=Pact(none, Pair(each, each), none, Pair(each, each), none > 0, none - 1),
@@ -62,51 +68,89 @@ class Certificate:
         )
 
     def said(self, carry: CertifiedCarry, leads: Array) -> Word:
-        """Return the words to each teammate of robots with this memory, [..., K]."""
-        return pacts.said(carry.pact, carry.course, leads, self.library.xp)
+        """Return the words of robots with this memory to each teammate, [..., K]; none before they know a place."""
+        word, xp = pacts.said(carry.pact, carry.course, leads, self.library.xp), self.library.xp
+        return word._replace(number=xp.where(carry.placed[..., None], word.number, -1))
 
     def step(self, carry: CertifiedCarry, given: DecisionInputs) -> tuple[CertifiedCarry, Certified]:
-        """Decide once."""
+        """Decide once. Decisions come once a period; one that comes much too early moves no reference."""
         f, c, xp = self.figures, self.figures.tracker, self.library.xp
-        at_s, checked = given.now_s + f.lead_s, check(c, given.view, given.nominal, xp)
+        checked = check(c, given.view, given.nominal, xp)
+        carry = self._settled(carry, checked, given.now_s)
+        early_s = xp.maximum(carry.course.at_s - given.now_s - f.lead_s, 0.0)
+        at_s = given.now_s + f.lead_s + early_s
         accels = caught_up(f, carry.course, (carry.accels, carry.until_s), at_s, xp)
         learned = bias.learn(c, carry.bias, (given.view.own.vel_m_s, checked.age_s, checked.has_own), xp)
         is_sure = (xp.abs(learned.doubt_m_s2) <= f.learned_m_s2).all(-1)
         old = carry.course._replace(room_m=xp.where(is_sure, f.learned.room_m, f.unlearned.room_m))
         start = old._replace(**dict(zip(("pos_m", "vel_m_s"), state_at(old, at_s, xp), strict=True)), at_s=at_s)
-        times = times_of(f, at_s, xp)
-        keeps = self._judge(start.pos_m, times)
-        pact = pacts.hear(carry.pact, given.word, given.leads, lambda pair: keeps(old, pair), xp)
-        wanted, front = self._wanted(carry, given, start)
-        ways = ways_of(f, start, wanted, xp)
-        good = are_allowed(f, ways.course, old, start, xp) & self._agree(ways, pact, given, (start.pos_m, times))
-        good = good & self._is_free(ways.course, old, (start.pos_m, times))
-        good = good & (checked.has_own & (is_sure | self._has_room(pact, given)))[..., None]
-        course, accel = self._chosen(old, start, ways, good)
-        pact = pacts.offer(pact, given.word, given.leads & given.present, course, lambda pair: keeps(course, pair), xp)
-        tracked, outcome = self._track(carry._replace(accels=accels, bias=learned), (checked, is_sure), start, accel)
-        said = pacts.said(pact, course, given.leads, xp)
+        known = checked, is_sure, early_s
+        pact, way, front = self._reference(carry, given, (old, start), known)
+        course, accel, good = way
+        tracked, outcome = self._track(carry._replace(accels=accels, bias=learned), known, start, accel)
         after = tracked._replace(course=course, until_s=at_s + f.period_s, pact=pact, front=front)
+        said = self.said(after, given.leads)
         return after, outcome._replace(word=said, moves=good.any(-1), vetoed=~good[..., 0])
 
-    def _has_room(self, pact: Pact, given: DecisionInputs) -> Array:
+    def _settled(self, carry: CertifiedCarry, checked: Checked, now_s: Array) -> CertifiedCarry:
+        """Return the memory of robots that take their places with their first estimate."""
+        f, xp = self.figures, self.library.xp
+        there = resting(xp.stack(checked.own.pos, -1), now_s, (max(f.accel_m_s2), f.unlearned.room_m))
+        takes = ~carry.placed & checked.has_own
+        return carry._replace(course=chosen(takes, there, carry.course, xp), placed=carry.placed | takes)
+
+    def _reference(
+        self,
+        carry: CertifiedCarry,
+        given: DecisionInputs,
+        courses: tuple[CommittedCourse, CommittedCourse],
+        known: tuple[Checked, Array, Array],
+    ) -> tuple[Pact, tuple[CommittedCourse, Array, Array], FilterCarry]:
+        """Return the pacts, the course with its acceleration [..., 3] and which ways were good, and the front's memory.
+
+        Args:
+            carry: memory.
+            given: inputs of the decision.
+            courses: the old course, and its state now.
+            known: checked inputs, whether the robot knows its bias, and how early the decision comes [s].
+        """
+        f, xp, (old, start), (checked, is_sure, early_s) = self.figures, self.library.xp, courses, known
+        times = times_of(f, start.at_s, xp)
+        keeps, able = self._judge(start.pos_m, times), carry.placed[..., None]
+
+        def takes(pair: Pair) -> Array:
+            has_room = is_sure[..., None] | (pair.mine.room_m >= f.unlearned.room_m - ROUNDING)
+            return keeps(old, pair) & has_room & able
+
+        pact = pacts.hear(carry.pact, given.word, given.leads, takes, xp)
+        present = pacts.bound(pact, given.present)
+        wanted, front = self._wanted(carry, given, start)
+        ways = ways_of(f, start, wanted, xp)
+        good = are_allowed(f, ways.course, old, start, xp) & self._agree(ways, pact, present, (start.pos_m, times))
+        good = good & self._is_free(ways.course, old, (start.pos_m, times))
+        fit = carry.placed & checked.has_own & ~carry.trip & (early_s <= EARLY_SHARE * f.period_s)
+        good = good & (fit & (is_sure | self._has_room(pact, present)))[..., None]
+        course, accel = self._chosen(old, start, ways, good)
+        number = xp.asarray(xp.floor(given.now_s / f.period_s), pact.offered.dtype)[..., None]
+        makes = given.leads & present & able
+        pact = pacts.offer(pact, given.word, makes, (course, number), lambda pair: keeps(course, pair), xp)
+        return pact, (course, accel, good), front
+
+    def _has_room(self, pact: Pact, present: Array) -> Array:
         """[...] bool: all anchors of a robot leave the room that it needs while it does not know its bias."""
         room = self.figures.unlearned.room_m - ROUNDING
         has = (pact.agreed.mine.room_m >= room) & ((pact.offer.mine.room_m >= room) | ~pact.is_open)
-        return (has | ~given.present).all(-1)
+        return (has | ~present).all(-1)
 
     def _track(
-        self, carry: CertifiedCarry, known: tuple[Checked, Array], start: CommittedCourse, accel: Array
+        self, carry: CertifiedCarry, known: tuple[Checked, Array, Array], start: CommittedCourse, accel: Array
     ) -> tuple[CertifiedCarry, Certified]:
-        """Return the memory and the outcome of a decision, as far as the tracker makes them.
-
-        `known`: the checked inputs, and whether the robot knows its bias.
-        """
-        f, c, xp, (checked, is_sure) = self.figures, self.figures.tracker, self.library.xp, known
+        """Return memory and outcome of a decision, as far as the tracker makes them; `known` as for `_reference`."""
+        f, c, xp, (checked, is_sure, early_s) = self.figures, self.figures.tracker, self.library.xp, known
         accels = xp.concatenate([carry.accels[..., 1:, :], accel[..., None, :]], -2)
         late = carry.commands.shape[-2] - c.num_acting
         own = stacked.predict(c, checked.own, carry.commands[..., late:, :3], carry.bias, xp, self.library.weigh)
-        pos, point = self._point(start, carry.accels, accels)
+        pos, point = self._point(start, (carry.accels, accels), early_s[..., None])
         half = tuple(xp.where(is_sure, a, b) for a, b in zip(f.learned.half_m, f.unlearned.half_m, strict=True))
         command, error = track(c, own, point, half, checked.has_own, xp)
         yaw = xp.clip(checked.nominal[..., 3], -c.yaw_rate_rad_s, c.yaw_rate_rad_s)
@@ -116,7 +160,7 @@ class Certificate:
         radius = xp.where(is_sure, f.learned.radius_m, f.unlearned.radius_m)
         unsure = xp.sqrt(sum(x * x for x in own.unsure_m)) + c.own_error_m
         trip = checked.has_own & (xp.sqrt((off * off).sum(-1)) > radius + unsure)
-        after = carry._replace(accels=accels, commands=sent[..., 1:, :], bias=expected)
+        after = carry._replace(accels=accels, commands=sent[..., 1:, :], bias=expected, trip=trip)
         nothing = self.said(carry, carry.pact.is_open)
         return after, Certified(sent[..., -1, :], nothing, trip, trip, xp.stack(error, -1), trip, pos)
 
@@ -131,25 +175,26 @@ class Certificate:
 
         return keeps
 
-    def _agree(self, ways: Ways, pact: Pact, given: DecisionInputs, compared: tuple[Array, Array]) -> Array:
+    def _agree(self, ways: Ways, pact: Pact, present: Array, compared: tuple[Array, Array]) -> Array:
         """[..., C] bool: a way to go keeps clear by all anchors that the robot judges by.
 
         `compared`: the place [..., 3] where the ways start, and the times [..., M].
         """
         f, xp, (start, times) = self.figures, self.library.xp, compared
         squash = xp.asarray(f.squash, start.dtype)
-        path, absent = path_of(start, ways.course, times, squash, xp), ~given.present[..., None, :]
+        path, absent = path_of(start, ways.course, times, squash, xp), ~present[..., None, :]
         agreed, offered = (watched(pair, times, f.bend_m, squash, xp) for pair in (pact.agreed, pact.offer))
         good = (clearance(path, agreed, xp) >= 0) & (pact.number > 0)[..., None, :]
         good = good & ((clearance(path, offered, xp) >= 0) | ~pact.is_open[..., None, :])
         return (good | absent).all(-1)
 
     def _is_free(self, ways: CommittedCourse, old: CommittedCourse, compared: tuple[Array, Array]) -> Array:
-        """[..., C] bool: courses stay away from obstacles, or as far as the old one does if that is nearer."""
+        """[..., C] bool: courses stay away from obstacles; of a robot that is too near, no nearer than the old one."""
         f, xp, (start, times) = self.figures, self.library.xp, compared
         both = (path_of(start, course, times, xp.ones(3), xp) for course in (ways, with_axis(old)))
         new, before = (room_left(self._front, path, xp) - f.bend_m for path in both)
-        return new >= xp.minimum(before, 0.0) - ROUNDING
+        here = room_left(self._front, xp.stack([start, start], -2)[..., None, :, :], xp)
+        return (new >= 0) | ((here < 0) & (new >= before))
 
     def _wanted(
         self, carry: CertifiedCarry, given: DecisionInputs, start: CommittedCourse
@@ -180,13 +225,16 @@ class Certificate:
             accel = xp.where(good[..., i, None], ways.accel_m_s2[..., i, :], accel)
         return course, accel
 
-    def _point(self, start: CommittedCourse, before: Array, accels: Array) -> tuple[Array, Point]:
+    def _point(self, start: CommittedCourse, accels: tuple[Array, Array], early_s: Array) -> tuple[Array, Point]:
         """Return the tracked point's position [..., 3], and the point at the end of the tracker's prediction.
 
-        `before`, `accels`: accelerations [..., m, 3] that led to the start, and with this decision's.
+        Args:
+            start: state of the reference.
+            accels: accelerations [..., m, 3] that led there, and with this decision's.
+            early_s: [..., 1] how much later than this decision's time that state is.
         """
         f, h = self.figures, self.figures.ahead_s
-        pos, vel = smoothed(f, (start.pos_m, start.vel_m_s), before)
-        mean = accels.mean(-2)
+        pos, vel = smoothed(f, (start.pos_m, start.vel_m_s), accels[0])
+        pos, mean = pos - vel * early_s, accels[1].mean(-2)
         ahead = (pos + vel * h + mean * (h * h / 2), vel + mean * h, mean)
         return pos, Point(*(split(part) for part in ahead))

@@ -15,6 +15,10 @@ class CertifiedCarry(NamedTuple):
 
     course: CommittedCourse
     """[...] the committed course."""
+    placed: Array
+    """[...] bool: the robot has known its place once; before, its course means nothing."""
+    trip: Array
+    """[...] bool: the robot was outside its tube at the last decision."""
     until_s: Array
     """[...] time up to which `accels` reaches."""
     accels: Array
@@ -39,7 +43,7 @@ class DecisionInputs(NamedTuple):
     leads: Array
     """[..., K] bool: the robot leads the pair. Of each pair exactly one robot does."""
     present: Array
-    """[..., K] bool: there is such a teammate."""
+    """[..., K] bool: there is such a teammate. One that a pact was made with stays one, whatever this says."""
     nominal: Array
     """[..., 4] acceleration, world frame [m/s^2], and yaw rate [rad/s] that the policy asks for."""
     now_s: Array

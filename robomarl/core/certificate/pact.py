@@ -93,25 +93,36 @@ def hear(pact: Pact, word: Word, leads: Array, clear: Clear, xp: ModuleType) -> 
     )
 
 
-def offer(pact: Pact, word: Word, leads: Array, own: CommittedCourse, clear: Clear, xp: ModuleType) -> Pact:
+def offer(
+    pact: Pact, word: Word, leads: Array, new: tuple[CommittedCourse, Array], clear: Clear, xp: ModuleType
+) -> Pact:
     """The pacts with new offers where none is open: the robot's course and the newest course heard of the teammate.
 
     Args:
         pact: after `hear`.
         word: newest message of each teammate.
         leads: [..., K] bool.
-        own: the robot's new course [...].
+        new: the robot's new course [...], and the least number [..., 1] of an offer: it grows with time, so that a
+            robot that has forgotten its offers takes no number again.
         clear: whether its new course keeps clear by a pair.
         xp: numpy or jax.numpy.
     """
-    pair = Pair(to_each(own, pact.number), word.course)
-    is_newer = (word.course.at_s > pact.agreed.theirs.at_s) | (pact.number == 0)
+    mine = to_each(new[0], pact.number)
+    pair = Pair(mine, word.course)
+    # A teammate that rests sends one course for ever: then the robot's own course is what is new.
+    since, before = word.course.at_s, pact.agreed.theirs.at_s
+    is_newer = (since > before) | ((since == before) & (mine.at_s > pact.agreed.mine.at_s)) | (pact.number == 0)
     makes = leads & ~pact.is_open & (word.number >= 0) & is_newer & clear(pair)
     return pact._replace(
-        offered=xp.where(makes, pact.offered + 1, pact.offered),
+        offered=xp.where(makes, xp.maximum(pact.offered + 1, new[1]), pact.offered),
         offer=picked(makes, pair, pact.offer, xp),
         is_open=pact.is_open | makes,
     )
+
+
+def bound(pact: Pact, present: Array) -> Array:
+    """[..., K] bool: a robot has to agree with this teammate before it moves; a pact once made is never left."""
+    return present | (pact.number > 0) | pact.is_open
 
 
 def said(pact: Pact, own: CommittedCourse, leads: Array, xp: ModuleType) -> Word:

@@ -17,6 +17,8 @@ from robomarl.core.types import Array
 
 SHARES = (0.0, 0.25, 0.5, 0.75)
 """Fractions of the way from the wanted acceleration to the brake, of each way to go; in place of 1, the old course."""
+LAST_DIGITS_S = 1e-12
+"""The same for times that would add up from decision to decision."""
 ROUNDING = 1e-6
 """Differences of lengths [m], speeds [m/s] and times [s] below this are rounding."""
 
@@ -74,10 +76,11 @@ def are_allowed(
     """[..., C] bool: courses come to rest in the room and in time, and keep the speed limit; what the old course does
     not hold they do not make worse."""
     before = speed_of(start, xp)
-    slow = speed_of(ways, xp) <= xp.maximum(before, f.speed_m_s)[..., None] + ROUNDING
-    left = xp.maximum(rests_at_s(old, xp)[..., None] - ways.at_s, f.stop_s)
-    soon = speed_of(ways, xp) / ways.brake_m_s2 <= left + ROUNDING
-    outside = beyond(f, stop_of(ways, xp), xp) <= beyond(f, stop_of(old, xp), xp)[..., None, :] + ROUNDING
+    # What is allowed on top of the old course would add up from decision to decision: nothing is.
+    slow = speed_of(ways, xp) <= xp.maximum(before, f.speed_m_s + ROUNDING)[..., None]
+    left = xp.maximum(rests_at_s(old, xp)[..., None] - ways.at_s, f.stop_s + ROUNDING)
+    soon = speed_of(ways, xp) / ways.brake_m_s2 <= left + LAST_DIGITS_S
+    outside = beyond(f, stop_of(ways, xp), xp) <= xp.maximum(beyond(f, stop_of(old, xp), xp), ROUNDING)[..., None, :]
     return slow & soon & outside.all(-1)
 
 

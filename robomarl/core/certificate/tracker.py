@@ -55,9 +55,9 @@ def track(
     assert bound is not None, "a room was given"
     most = xp.maximum(bound.most, bound.floor)
     high, low = most[::2], -most[1::2]
-    middle = (low + high) / 2
-    free = -xp.stack(own.bias) - PLACE_PER_S2 * xp.stack(error) - SPEED_PER_S * xp.stack(speed)
+    middle, unknown = (low + high) / 2, -xp.stack(own.bias)
+    free = unknown - PLACE_PER_S2 * xp.stack(error) - SPEED_PER_S * xp.stack(speed)
     inside = xp.where(low > high, middle, xp.minimum(xp.maximum(free, low), high))
-    command = xp.where(has_own, inside, free) + xp.stack(point.accel)
+    command = xp.where(has_own, inside, unknown) + xp.stack(point.accel)
     least, greatest = (stacked.along(np.array(side), command[0]) for side in (c.low, c.high))
     return xp.clip(command, least, greatest), xp.stack(error)

@@ -113,3 +113,43 @@ def test_robots_report_when_their_bounds_do_not_hold():
     """With twice the declared errors and delays, robots leave their tubes and say so."""
     found = fly(Crowd("crazyflie_21", "ring", count=3, episodes=6, seconds=5.0, scale=2.0, seed=3))
     assert found.tube_m > found.declared_m and found.trips > 0
+
+
+def test_a_pact_binds_a_robot_that_no_longer_counts_its_teammate():
+    """Robots that are told for three seconds that nobody is there keep to what they agreed on."""
+    team = CrowdFlight(Crowd("crazyflie_21", "ring", count=2, episodes=4, seconds=5.0, seed=3))
+    for step in range(250):
+        team.present[:] = step <= 60
+        team.tick(step)
+    assert team.outcome().references_m >= team.outcome().kept_m - ROUNDING_M
+
+
+def test_a_robot_without_a_place_at_its_start_takes_it_with_its_first_estimate():
+    """Before, it says nothing, agrees on nothing, and commands finite numbers."""
+    team = CrowdFlight(Crowd("crazyflie_21", "ring", count=3, episodes=2, seconds=5.0, seed=1))
+    nowhere = np.full_like(team.team.pos, np.nan)
+    team.carry = team.certificate.init(nowhere, 2, np.zeros(nowhere.shape[:2]))
+    assert not team.carry.placed.any() and (team.certificate.said(team.carry, team.leads).number < 0).all()
+    for step in range(250):
+        team.tick(step)
+        assert np.isfinite(team.team.pos).all()
+    assert team.carry.placed.all() and (team.carry.pact.number > 0).any() and team.trips == 0
+
+
+def test_decisions_that_come_too_often_move_no_reference_faster():
+    """Twice as many decisions as periods, all of which ask for full power: it gains what the input box allows."""
+    found = []
+    for often in (1, 2):
+        team = CrowdFlight(Crowd("crazyflie_21", "ring", count=2, episodes=4, seconds=5.0, seed=3))
+        team.signals.wish = lambda now, vel, step: np.concatenate([now.g0 * -3.0, 0 * vel[..., :1]], -1)  # type: ignore[method-assign]
+        for step in range(100):
+            team.tick(step)
+        for step in range(10 * often):
+            view = flight.blank_view(1, batch=team.leads.shape[:2])
+            own = view.own._replace(pos_m=team.team.pos, vel_m_s=team.team.vel)
+            wish = np.concatenate([team.toward * -3.0, 0 * team.team.vel[..., :1]], -1)
+            now_s = np.full(team.leads.shape[:2], 2.0 + step * 0.02 / often)
+            given = flight.DecisionInputs(view._replace(own=own), team.heard, team.leads, team.present, wish, now_s)
+            team.carry, _ = team.certificate.step(team.carry, given)
+        found.append(np.linalg.norm(team.carry.course.vel_m_s, axis=-1).max())
+    assert found[1] <= found[0] + 1.3 * 0.02 + ROUNDING_M

@@ -15,7 +15,7 @@ class Robot:
 
     def __init__(self, leads: bool, at_m: float) -> None:
         """At rest, with nothing agreed."""
-        self.leads, self.at_m, self.ticks = np.array([leads]), at_m, 0
+        self.leads, self.at_m, self.ticks, self.number = np.array([leads]), at_m, 0, 0
         none = np.zeros(1, "int32")
         each = pacts.to_each(self.course, none)
         self.pact = Pact(none, Pair(each, each), none, Pair(each, each), none > 0, none - 1)
@@ -30,7 +30,8 @@ class Robot:
         self.ticks += 1
         self.pact = pacts.hear(self.pact, word, self.leads, lambda pair: np.array([takes]), np)
         self.at_m += 1.0
-        self.pact = pacts.offer(self.pact, word, self.leads, self.course, lambda pair: np.array([True]), np)
+        new = self.course, np.array([self.number])
+        self.pact = pacts.offer(self.pact, word, self.leads, new, lambda pair: np.array([True]), np)
 
     def says(self) -> Word:
         """To the other one."""
@@ -84,3 +85,26 @@ def test_a_refused_offer_is_dropped():
     assert lead.pact.is_open[0] and lead.pact.offered[0] == 2
     follow.decide(lead.says(), True)
     assert follow.pact.number[0] == 2
+
+
+def test_beside_a_teammate_that_rests_anchors_move_on():
+    """It sends one course for ever; the leader's own course is what is new."""
+    lead, follow = Robot(True, 0.0), Robot(False, 1000.0)
+    follow_says = follow.says()
+    for _ in range(12):
+        lead.decide(follow_says._replace(number=follow.pact.number, refused=follow.pact.refused), True)
+        follow.pact = pacts.hear(follow.pact, lead.says(), follow.leads, lambda pair: np.array([True]), np)
+    assert int(follow.pact.number[0]) >= 3
+
+
+def test_a_leader_that_forgot_takes_no_old_answer_for_a_new_one():
+    """Numbers of offers grow with time: what its teammate said before does not agree to anything now."""
+    lead, follow = Robot(True, 0.0), Robot(False, 1000.0)
+    lead.decide(follow.says(), True)
+    follow.decide(lead.says(), True)
+    answer = follow.says()
+    again = Robot(True, 500.0)
+    again.number = 50
+    again.decide(answer, True)
+    again.decide(answer, True)
+    assert again.pact.is_open[0] and again.pact.number[0] == 0
