@@ -4,6 +4,7 @@ import dataclasses
 import math
 from dataclasses import dataclass
 
+from robomarl.core.config import UserError
 from robomarl.core.filter.model.constants import Constants, constants_of
 from robomarl.core.filter.params import Arena, SafetyParams
 from robomarl.core.hardware.sections import LimitConfig, SafetyConfig, Vector3
@@ -88,6 +89,9 @@ def figures_of(params: SafetyParams, radius_m: float) -> CertificateFigures:
     Args:
         params: safety parameters of the vehicle, with its arena.
         radius_m: radius of its body: two bodies touch at twice this distance between their centres.
+
+    Raises:
+        UserError: the arena leaves no room for references; says on which axis.
     """
     period, accel, tracker = params.period_s, _reference_accel(params), _tracker(params)
     count = max(round(SMOOTH_S / period), 1)
@@ -177,6 +181,12 @@ def _resting_room(arena: Arena | None, tube: Vector3) -> tuple[Vector3, Vector3]
     if arena is None:
         return (-math.inf, -math.inf, -math.inf), (math.inf, math.inf, math.inf)
     (ax, ay, az), (bx, by, bz), (x, y, z) = arena.low_m, arena.high_m, tube
+    for axis, low, high, half in zip("xyz", arena.low_m, arena.high_m, tube, strict=True):
+        if high - low <= 2 * half:
+            raise UserError(
+                f"arena: it is {high - low:g} m wide along {axis}, and the certificate keeps {half:.3g} m from each "
+                "wall; widen the arena, or declare smaller errors in the vehicle file."
+            )
     return (ax + x, ay + y, az + z), (bx - x, by - y, bz - z)
 
 

@@ -2,8 +2,8 @@
 
 Each claim is the negation of what z3 is asked for: it holds if no real numbers break it. The numbers
 are rational, as the file writes them, so nothing is rounded. The check takes the figures that the robot
-flies with and the words of the vehicle file, and works none of the figures out as `figures_of` does: a
-term that is left out there makes a claim fail here. `docs/certificate.md` has the theorem.
+flies with and the words of the vehicle file: a term that is left out, or figures of another file, make a
+claim fail. Formulas of the filter's own walls (`hold_m`) are taken from it. `docs/certificate.md` has the theorem.
 
 Not claimed here: that the tracker keeps the robot in its tube. That is measured, and monitored in
 flight (`Certified.trip`).
@@ -12,7 +12,9 @@ flight (`Certified.trip`).
 # pyright: reportOperatorIssue=false, reportArgumentType=false, reportAttributeAccessIssue=false
 # z3 declares every result as a union of all its kinds of terms.
 
+import math
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -20,10 +22,11 @@ import z3
 
 from robomarl.core.certificate.figures import CLOCK_OFFSET_S, CertificateFigures, Tube
 from robomarl.core.config import UserError
+from robomarl.core.filter.model.constants import constants_of
 from robomarl.core.filter.params import SafetyParams
 
-DIGITS = 12
-"""Decimals of the numbers that z3 sees."""
+ROUNDING = Fraction(1, 10**9)
+"""Allowance for the rounding of sums and roots in double precision."""
 AXES = "xyz"
 
 
@@ -68,7 +71,7 @@ def check_theorem(given: Given, name: str) -> tuple[Claim, ...]:
 
 
 def _exact(value: float) -> z3.ArithRef:
-    return z3.RealVal(str(Fraction(f"{value:.{DIGITS}f}")))
+    return z3.RealVal(str(Fraction(value)))
 
 
 def _is_proved(hypotheses: list[z3.BoolRef], claim: z3.BoolRef) -> bool:
@@ -82,7 +85,16 @@ def _at_least(name: str, has: float, parts: dict[str, float], unit: str) -> Clai
     whole = z3.Sum([_exact(value) for value in parts.values()])
     words = " + ".join(f"{label} {value:.4g}" for label, value in parts.items())
     slack = has - sum(parts.values())
-    return Claim(name, _is_proved([], _exact(has) >= whole), slack, f"{has:.4g} {unit} >= {words}")
+    holds = _is_proved([], _exact(has) + z3.RealVal(str(ROUNDING)) >= whole)
+    return Claim(name, holds, slack, f"{has:.4g} {unit} >= {words}")
+
+
+def _same(name: str, has: float, wanted: float, unit: str) -> Claim:
+    """The claim that a number is the one that the vehicle file gives."""
+    off = _exact(has) - _exact(wanted)
+    most = z3.RealVal(str(ROUNDING))
+    holds = _is_proved([], z3.And(off <= most, -off <= most))
+    return Claim(name, holds, -abs(has - wanted), f"{has:.4g} {unit} is {wanted:.4g} {unit} of the vehicle file")
 
 
 def _pairs(given: Given) -> Iterator[Claim]:
@@ -119,13 +131,44 @@ def _box_in_tube(name: str, given: Given, tube: Tube) -> Claim:
     squares = z3.Sum(x * x, y * y, z * z * _exact(1 / ratio**2))
     slack = tube.radius_m - smooth_m - _norm(tube, ratio)
     # The box's corner is on the sphere to the last bit: rounding of the square root must not decide.
-    holds = _is_proved([*inside, left >= 0], squares <= left * left + _exact(1e-9))
+    holds = _is_proved([*inside, left >= 0], squares <= left * left + z3.RealVal(str(ROUNDING)))
     return Claim(f"tube ({name})", holds, slack, f"radius {tube.radius_m:.4g} m >= half diagonal and smoothing")
 
 
 def _norm(tube: Tube, ratio: float) -> float:
     x, y, z = tube.half_m
     return float((x * x + y * y + (z / ratio) ** 2) ** 0.5)
+
+
+def _walls(given: Given) -> Iterator[Claim]:
+    """Opposite walls of both boxes let a robot rest, with all errors of the file and the bias that each box is for."""
+    f, params = given.figures, given.params
+    for name, tube, bound in (("learned", f.learned, f.learned_m_s2), ("unlearned", f.unlearned, math.inf)):
+        biases = [min(bias, bound) for bias in params.bias_m_s2]
+        brake = f.tracker.brake_m_s2
+        safety = replace(params.safety, brake_m_s2=brake, accel_bias_m_s2=biases[0], lift_bias_m_s2=biases[2])
+        needed = constants_of(replace(params, safety=safety, obstacles=(), strangers=None, tail=None)).hold_m
+        for axis in range(2 if params.planar else 3):
+            yield _at_least(f"{name} box along {AXES[axis]}", tube.half_m[axis], {"walls": needed[axis]}, "m")
+    for axis in range(3):
+        wide, small = f.unlearned.half_m[axis], f.learned.half_m[axis]
+        yield _at_least(f"unlearned beside learned {AXES[axis]}", wide, {"learned": small}, "m")
+
+
+def _file(given: Given) -> Iterator[Claim]:
+    """The figures are those of this vehicle file: metric, times and tracker."""
+    f, s, period = given.figures, given.params.safety, given.params.period_s
+    late = s.delay_s * (1 + s.shortest_share) / 2
+    yield _same("metric of the downwash", f.squash[2], 1.0 if given.params.planar else 1 / s.downwash_ratio, "")
+    for axis in range(2):
+        yield _same(f"metric along {AXES[axis]}", f.squash[axis], 1.0, "")
+    yield _same("period", f.period_s, period, "s")
+    yield _same("lead", f.lead_s, late + (f.smooth_count - 1) * period / 2, "s")
+    yield _same("prediction", f.ahead_s, s.delay_s - late, "s")
+    yield _same("tracker's horizon", f.tracker.horizon_s, s.delay_s, "s")
+    yield _same("tracker's velocity error", f.tracker.velocity_error_m_s, s.velocity_error_m_s, "m/s")
+    yield _same("tracker's disturbance", f.tracker.accel_error_m_s2, s.accel_error_m_s2, "m/s^2")
+    yield _at_least("brake of the tracker", s.brake_m_s2, {"tracker": f.tracker.brake_m_s2}, "m/s^2")
 
 
 def _chords(given: Given) -> Iterator[Claim]:
@@ -174,4 +217,14 @@ def _obstacles(given: Given) -> Iterator[Claim]:
         yield _at_least("obstacles", kept_m, {"clearance_m": clearance_m, "tube": half}, "m")
 
 
-PARTS: tuple[Callable[[Given], Iterator[Claim]], ...] = (_pairs, _bodies, _chords, _boxes, _room, _obstacles)
+Part = Callable[[Given], Iterator[Claim]]
+PARTS: tuple[Part, ...] = (
+    _pairs,
+    _bodies,
+    _walls,
+    _file,
+    _chords,
+    _boxes,
+    _room,
+    _obstacles,
+)

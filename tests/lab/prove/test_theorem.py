@@ -6,6 +6,7 @@ import pytest
 
 from robomarl.core.certificate.figures import figures_of
 from robomarl.core.config import UserError
+from robomarl.core.filter.model.bodies import Obstacle
 from robomarl.core.filter.params import Arena, from_vehicle
 from robomarl.core.hardware.vehicle import load_any_vehicle
 from robomarl.lab.prove.theorem import Given, check_theorem, claims_of
@@ -13,10 +14,14 @@ from robomarl.lab.prove.theorem import Given, check_theorem, claims_of
 VEHICLES = ("crazyflie_21", "carrier_600", "ssl_omni", "turtlebot3_burger", "gritsbot")
 
 
-def given(name: str) -> Given:
+OBSTACLES = (Obstacle("sphere", (1.0, 0.0, 1.0), radius_m=0.2),)
+
+
+def given(name: str, obstacles: tuple[Obstacle, ...] = ()) -> Given:
     """The figures of a vehicle in a room."""
     vehicle = load_any_vehicle(name)
     params = from_vehicle(vehicle, 0.02, Arena((-3, -3, 0.1), (3, 3, 2.4)))
+    params = dataclasses.replace(params, obstacles=obstacles)
     return Given(params, vehicle.body.radius_m, figures_of(params, vehicle.body.radius_m))
 
 
@@ -29,26 +34,58 @@ def test_it_is_proved_for_what_ships(name: str):
 
 def without(found: Given, name: str) -> Given:
     """The figures with one term of the derivation left out."""
-    f = found.figures
-    tube = f.learned
+    f, tube = found.figures, found.figures.learned
+    small = dataclasses.replace(tube, half_m=(0.05, *tube.half_m[1:]))
     holes = {
         "distance": {"learned": dataclasses.replace(tube, room_m=tube.room_m - 0.01)},
-        "tube (distance)": {"learned": dataclasses.replace(tube, radius_m=tube.radius_m - 0.005, room_m=tube.room_m)},
+        "tube (distance)": {"learned": dataclasses.replace(tube, radius_m=tube.radius_m - 0.005)},
+        "learned box along x": {"learned": small},
+        "unlearned box along z": {"unlearned": tube},
         "bend of braking courses": {"bend_m": f.bend_m / 2},
-        "span": {"stop_s": f.span_s},
+        "span": {"stop_s": f.stop_s, "period_s": f.period_s - 0.01},
         "input box along z": {"accel_m_s2": (1.3, 1.3, 0.5)},
         "arena along x": {"low_m": (f.low_m[0] - 0.05, *f.low_m[1:])},
+        "metric of the downwash": {"squash": (1.0, 1.0, 0.1)},
+        "lead": {"lead_s": 0.0},
+        "prediction": {"ahead_s": 0.0},
+        "tracker's horizon": {"tracker": f.tracker._replace(horizon_s=0.0)},
+        "obstacles": {
+            "front": dataclasses.replace(f.front, safety=dataclasses.replace(f.front.safety, clearance_m=0.1))
+        },
     }
     return found._replace(figures=dataclasses.replace(f, **holes[name]))
 
 
-@pytest.mark.parametrize(
-    "name", ["distance", "tube (distance)", "bend of braking courses", "input box along z", "arena along x"]
+HOLES = (
+    "distance",
+    "tube (distance)",
+    "learned box along x",
+    "unlearned box along z",
+    "bend of braking courses",
+    "input box along z",
+    "arena along x",
+    "metric of the downwash",
+    "lead",
+    "prediction",
+    "tracker's horizon",
+    "obstacles",
 )
+
+
+@pytest.mark.parametrize("name", HOLES)
 def test_a_term_that_is_left_out_is_found(name: str):
-    whole = given("crazyflie_21")
-    broken = without(whole, name)
-    failed = [claim for claim in claims_of(broken) if not claim.holds]
-    assert name in {claim.name for claim in failed}
+    """Each hole by its own claim."""
+    broken = without(given("crazyflie_21", OBSTACLES), name)
+    assert name in {claim.name for claim in claims_of(broken) if not claim.holds}
     with pytest.raises(UserError, match="fails by"):
         check_theorem(broken, "crazyflie_21")
+
+
+@pytest.mark.parametrize("key", ["delay_s", "velocity_error_m_s", "downwash_ratio", "accel_error_m_s2"])
+def test_figures_of_another_file_are_found(key: str):
+    """A robot whose vehicle file was changed after its figures were worked out."""
+    whole = given("crazyflie_21")
+    more = {key: 1.2 * getattr(whole.params.safety, key), "brake_m_s2": 1.5}
+    safety = dataclasses.replace(whole.params.safety, **more)
+    changed = whole._replace(params=dataclasses.replace(whole.params, safety=safety))
+    assert any(not claim.holds for claim in claims_of(changed))
