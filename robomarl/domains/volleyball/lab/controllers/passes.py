@@ -9,6 +9,8 @@ CIRCLE_M = (-4.5, 0.0)
 """Middle [m] of the circle that a spike is to land in."""
 LANDED_M = 0.2
 """Height [m] of the ball's middle at which it counts as landed."""
+APART_M = 0.6
+"""Least distance [m] of a post from y = 0: the filter keeps mates 1.13 m apart."""
 STRAIGHT_M_S = 0.3
 """Horizontal speed [m/s] below which a ball falls straight."""
 
@@ -17,18 +19,19 @@ class PassLaw(StrikeLaw):
     """`volley_bump_pass`: the ball goes over to the other drone's post; between its hits a drone waits at its own."""
 
     further = ("turn", "number")
+    search_least = StrikeLaw.search_least._replace(home=APART_M)
 
     def first(self) -> StrikeGains:
         """Gains at the start of a search: `home` is the distance [m] of the posts from y = 0."""
         return StrikeGains(
             level_m=2.9,
             apex_m=4.3,
-            home=0.7,
+            home=0.8,
             lead_s=0.4,
             place_per_s2=5.0,
             slow_per_s=4.0,
             first_m=2.5,
-            first_apex_m=4.4,
+            first_apex_m=4.6,
         )
 
     def level(self, seen: CourtSeen) -> Array:
@@ -59,9 +62,13 @@ class PassLaw(StrikeLaw):
     def post(self, seen: CourtSeen, meeting: ComingContact) -> Vec3:
         """Return the place below the contact, or the drone's own post if the other one has the turn."""
         xp, mine, at = namespace(seen.pos[0]), self.has_turn(seen), super().post(seen, meeting)
-        own = (seen.anchor[0], self.own_y(seen), at[2])
+        own = (seen.anchor[0], self.rest_y(seen), at[2])
         x, y, z = (xp.where(mine, a, b) for a, b in zip(at, own, strict=True))
         return x, y, z
+
+    def rest_y(self, seen: CourtSeen) -> Array:
+        """Place along y [m] at which a drone waits without the turn."""
+        return self.own_y(seen)
 
     def waits(self, seen: CourtSeen, meeting: ComingContact) -> Array:
         """[...] bool: the other drone has the turn, or it is too early; for the first ball it never is."""
@@ -73,7 +80,11 @@ class SpikeLaw(PassLaw):
 
     def first(self) -> StrikeGains:
         """Gains at the start of a search: `home` is the distance [m] of the posts from y = 0."""
-        return StrikeGains(level_m=2.9, apex_m=4.5, home=0.8, lead_s=0.5, first_m=2.5, first_apex_m=4.2)
+        return StrikeGains(level_m=2.9, apex_m=4.5, home=1.2, lead_s=0.5, first_m=2.5, first_apex_m=4.2)
+
+    def rest_y(self, seen: CourtSeen) -> Array:
+        """Place along y [m] at which a drone waits without the turn: the setter, which has hit, keeps off."""
+        return namespace(seen.pos[0]).where(self.is_spiker(seen), self.own_y(seen), seen.anchor[1])
 
     def next_level(self, seen: CourtSeen) -> Array:
         """Height of the ball's middle [m] at which it is to be over its target."""
