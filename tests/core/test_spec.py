@@ -21,9 +21,9 @@ from robomarl.core.view import LoadSensed, LocalView, blank_view
 RULE = NeighbourRule(count=2, range_m=4.0, max_age_s=0.5)
 MATES = 4
 find_features(["of no domain, so that all register theirs"])
-OTHERS = ("robomarl.domains.soccer.", "robomarl.domains.ground.")
+OTHERS = ("robomarl.domains.soccer.", "robomarl.domains.ground.", "robomarl.domains.volleyball.")
 NAMES = sorted(name for name, made in FEATURES.items() if not made.read.__module__.startswith(OTHERS))
-"""Those of every task; what soccer and ground robots add has sensors of its own, and tests beside it."""
+"""Those of every task; what soccer, volleyball and ground robots add has sensors of its own, and tests beside it."""
 
 
 def random_view(seed: int, batch: tuple[int, ...] = ()) -> LocalView:

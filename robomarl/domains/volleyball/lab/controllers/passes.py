@@ -78,9 +78,11 @@ class PassLaw(StrikeLaw):
 class SpikeLaw(PassLaw):
     """`volley_spike_easy`: the setter hits the ball over to the spiker's post, who lobs it into the circle."""
 
+    search_least = StrikeLaw.search_least
+
     def first(self) -> StrikeGains:
         """Gains at the start of a search: `home` is the distance [m] of the posts from y = 0."""
-        return StrikeGains(level_m=2.9, apex_m=4.5, home=1.2, lead_s=0.5, first_m=2.5, first_apex_m=4.2)
+        return StrikeGains(level_m=2.9, apex_m=4.5, home=0.8, lead_s=0.5, first_m=2.5, first_apex_m=4.2)
 
     def rest_y(self, seen: CourtSeen) -> Array:
         """Place along y [m] at which a drone waits without the turn: the setter, which has hit, keeps off."""
