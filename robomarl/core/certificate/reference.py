@@ -18,7 +18,7 @@ from robomarl.core.types import Array
 SHARES = (0.0, 0.25, 0.5, 0.75)
 """Fractions of the way from the wanted acceleration to the brake, of each way to go; in place of 1, the old course."""
 LAST_DIGITS_S = 1e-12
-"""The same for times that would add up from decision to decision."""
+"""Rounding of times [s] that would add up from decision to decision."""
 ROUNDING = 1e-6
 """Differences of lengths [m], speeds [m/s] and times [s] below this are rounding."""
 
