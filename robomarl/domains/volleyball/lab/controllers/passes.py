@@ -11,6 +11,8 @@ LANDED_M = 0.2
 """Height [m] of the ball's middle at which it counts as landed."""
 APART_M = 0.6
 """Least distance [m] of a post from y = 0: the filter keeps mates 1.13 m apart."""
+LEAST_EFFORT = 3e-4
+"""Least cost of the lift: below it gains grow until onnxruntime and JAX differ by more than 1e-5."""
 STRAIGHT_M_S = 0.3
 """Horizontal speed [m/s] below which a ball falls straight."""
 
@@ -19,7 +21,7 @@ class PassLaw(StrikeLaw):
     """`volley_bump_pass`: the ball goes over to the other drone's post; between its hits a drone waits at its own."""
 
     further = ("turn", "number")
-    search_least = StrikeLaw.search_least._replace(home=APART_M)
+    search_least = StrikeLaw.search_least._replace(home=APART_M, lift_effort=LEAST_EFFORT)
 
     def first(self) -> StrikeGains:
         """Gains at the start of a search: `home` is the distance [m] of the posts from y = 0."""
