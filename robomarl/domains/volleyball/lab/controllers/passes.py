@@ -12,7 +12,7 @@ LANDED_M = 0.2
 APART_M = 0.6
 """Least distance [m] of a post from y = 0: the filter keeps mates 1.13 m apart."""
 LEAST_EFFORT = 3e-4
-"""Least cost of the lift: below it gains grow until onnxruntime and JAX differ by more than 1e-5."""
+"""Least cost of the lift: the smaller it is the larger are the gains, and the errors of rounding."""
 STRAIGHT_M_S = 0.3
 """Horizontal speed [m/s] below which a ball falls straight."""
 
