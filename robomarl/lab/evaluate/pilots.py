@@ -51,8 +51,10 @@ class NoFilter:
         """No memory."""
         return ()
 
-    def __call__(self, carry: tuple, view: LocalView, nominal: np.ndarray) -> tuple[tuple, FilterResult]:
-        """(carry, view, nominal [..., A]) -> (carry, result)."""
+    def __call__(
+        self, carry: tuple, view: LocalView, nominal: np.ndarray, gain_per_s: Array | None = None
+    ) -> tuple[tuple, FilterResult]:
+        """(carry, view, nominal [..., A], gain that is not used) -> (carry, result)."""
         zero = np.zeros(nominal.shape[:-1], np.float32)
         no = zero.astype(bool)
         return carry, FilterResult(nominal, nominal, no, zero, ~no, zero.astype(np.int32), zero + np.inf)
