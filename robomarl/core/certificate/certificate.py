@@ -87,10 +87,17 @@ class Certificate:
         known = checked, is_sure, early_s
         pact, way, front = self._reference(carry, given, (old, start), known)
         course, accel, good = way
-        tracked, outcome = self._track(carry._replace(accels=accels, bias=learned), known, start, accel)
+        tracked, (command, error, point) = self._track(carry._replace(accels=accels, bias=learned), known, start, accel)
         after = tracked._replace(course=course, until_s=at_s + f.period_s, pact=pact, front=front)
-        said = self.said(after, given.leads)
-        return after, outcome._replace(word=said, moves=good.any(-1), vetoed=~good[..., 0])
+        return after, Certified(
+            command=command,
+            word=self.said(after, given.leads),
+            moves=good.any(-1),
+            vetoed=~good[..., 0],
+            error_m=error,
+            trip=after.trip,
+            point_m=point,
+        )
 
     def _settled(self, carry: CertifiedCarry, checked: Checked, now_s: Array) -> CertifiedCarry:
         """Return the memory of robots that take their places with their first estimate."""
@@ -144,8 +151,9 @@ class Certificate:
 
     def _track(
         self, carry: CertifiedCarry, known: tuple[Checked, Array, Array], start: CommittedCourse, accel: Array
-    ) -> tuple[CertifiedCarry, Certified]:
-        """Return memory and outcome of a decision, as far as the tracker makes them; `known` as for `_reference`."""
+    ) -> tuple[CertifiedCarry, tuple[Array, Array, Array]]:
+        """Return the memory after a decision; and the command [..., 4], the predicted error and the tracked point
+        [..., 3]. `known` as for `_reference`."""
         f, c, xp, (checked, is_sure, early_s) = self.figures, self.figures.tracker, self.library.xp, known
         accels = xp.concatenate([carry.accels[..., 1:, :], accel[..., None, :]], -2)
         late = carry.commands.shape[-2] - c.num_acting
@@ -161,8 +169,7 @@ class Certificate:
         unsure = xp.sqrt(sum(x * x for x in own.unsure_m)) + c.own_error_m
         trip = checked.has_own & (xp.sqrt((off * off).sum(-1)) > radius + unsure)
         after = carry._replace(accels=accels, commands=sent[..., 1:, :], bias=expected, trip=trip)
-        nothing = self.said(carry, carry.pact.is_open)
-        return after, Certified(sent[..., -1, :], nothing, trip, trip, xp.stack(error, -1), trip, pos)
+        return after, (sent[..., -1, :], xp.stack(error, -1), pos)
 
     def _judge(self, start: Array, times: Array) -> Callable[[CommittedCourse, Pair], Array]:
         """Return a function that says of a course [...] and anchors [..., K] whether it keeps clear by them."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from robomarl.core.config import UserError
 from robomarl.core.filter.model.constants import Constants, constants_of
-from robomarl.core.filter.params import Arena, SafetyParams
+from robomarl.core.filter.params import Arena, SafetyParams, without_errors
 from robomarl.core.hardware.sections import LimitConfig, SafetyConfig, Vector3
 
 TRACKING_SHARE = 0.75
@@ -157,8 +157,7 @@ def _tube(params: SafetyParams, bias_m_s2: float, beside_m: tuple[float, float])
     `beside_m`: what smoothing adds to the tube, and what is added to half of the references' distance.
     """
     s = params.safety
-    lift = s.accel_bias_m_s2 if s.lift_bias_m_s2 is None else s.lift_bias_m_s2
-    level, lift = (min(bias, bias_m_s2) for bias in (s.accel_bias_m_s2, lift))
+    level, _, lift = (min(bias, bias_m_s2) for bias in params.bias_m_s2)
     brake = TRACKING_SHARE * s.brake_m_s2
     known = dataclasses.replace(s, brake_m_s2=brake, accel_bias_m_s2=level, lift_bias_m_s2=lift)
     x, y, z = constants_of(_plain(params, known)).hold_m
@@ -203,12 +202,8 @@ def _front(
         beside_m: tube about a reference, which comes on top of the clearance to obstacles.
         arena: room in which references rest.
     """
-    exact = dict.fromkeys(("delay_s", "position_error_m", "velocity_error_m_s", "accel_error_m_s2"), 0.0)
     safety = dataclasses.replace(
-        params.safety,
-        **exact,
-        accel_bias_m_s2=0.0,
-        lift_bias_m_s2=None,
+        without_errors(params.safety),
         separation_m=apart_m,
         brake_m_s2=min(a for a in accel if a > 0),
     )

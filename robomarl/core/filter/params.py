@@ -152,6 +152,19 @@ class SafetyParams:
         )
 
 
+def without_errors(safety: SafetyConfig) -> SafetyConfig:
+    """The assumptions with delay, errors and bias at 0."""
+    names = (
+        "delay_s",
+        "position_error_m",
+        "velocity_error_m_s",
+        "accel_error_m_s2",
+        "accel_bias_m_s2",
+        "lift_bias_m_s2",
+    )
+    return dataclasses.replace(safety, **dict.fromkeys(names, 0.0))
+
+
 def from_vehicle(vehicle: AnyVehicle, period_s: float, arena: Arena | None = None, min_mates: int = 0) -> SafetyParams:
     """Parameters of a vehicle at a decision period [s], inside an optional arena.
 

@@ -196,7 +196,7 @@ def _boxes(given: Given) -> Iterator[Claim]:
 
 
 def _room(given: Given) -> Iterator[Claim]:
-    """Robots whose references rest in the room are inside the arena."""
+    """The arena holds the tube about every place where a reference may rest."""
     arena = given.params.arena
     if arena is None:
         return
@@ -210,7 +210,7 @@ def _room(given: Given) -> Iterator[Claim]:
 
 
 def _obstacles(given: Given) -> Iterator[Claim]:
-    """Robots whose references stay away from obstacles are clear of them."""
+    """The distance of references from obstacles holds the clearance and the tube."""
     clearance_m, kept_m = given.params.safety.clearance_m, given.figures.front.safety.clearance_m
     if given.params.obstacles and clearance_m is not None and kept_m is not None:
         half = sum(side * side for side in given.figures.unlearned.half_m) ** 0.5

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from robomarl.core.filter.model.body_kinds import Kind, Solid, keep_of, kinds_of, reach_of, slope_of
-from robomarl.core.filter.params import SafetyParams
+from robomarl.core.filter.params import SafetyParams, without_errors
 from robomarl.core.hardware.sections import Vector3
 
 Mode = Literal["qp", "textbook", "off"]
@@ -143,11 +143,7 @@ def constants_of(params: SafetyParams, mode: Mode = "qp") -> Constants:
     """Work out the numbers of a filter."""
     if mode == "qp":
         return _robust(params)
-    exact = dict.fromkeys(
-        ("delay_s", "position_error_m", "velocity_error_m_s", "accel_error_m_s2", "accel_bias_m_s2", "lift_bias_m_s2"),
-        0.0,
-    )
-    plain = dataclasses.replace(params, safety=dataclasses.replace(params.safety, **exact))
+    plain = dataclasses.replace(params, safety=without_errors(params.safety))
     c = _robust(plain)
     return c._replace(
         mode=mode,

@@ -34,7 +34,7 @@ class RunUpGains(NamedTuple):
     """Numbers of the law: the acceleration [m/s^2] at each knot, without feedback, and the feedback."""
 
     push_0: float = 1.6
-    """Along x."""
+    """Acceleration along x."""
     push_1: float = 1.2
     push_2: float = 0.1
     push_3: float = -0.8
@@ -64,7 +64,7 @@ class RunUpGains(NamedTuple):
     slow_per_s: float = 4.0
     """... and over the error of the speed."""
     height_per_s2: float = 27.0
-    """The same upwards."""
+    """Upwards: acceleration over the offset in height."""
     climb_per_s: float = 4.0
     keep: float = 0.0
     """Share of the tilt that the command lets be: turning back takes lift away."""
