@@ -52,7 +52,7 @@ class Certificate:
         f, xp, lead, dtype = self.figures, self.library.xp, pos_m.shape[:-1], str(pos_m.dtype)
         placed = (xp.abs(pos_m) < LARGE).all(-1)
         course = resting(xp.where(placed[..., None], pos_m, 0.0), now_s, (max(f.accel_m_s2), f.unlearned.room_m))
-        none = xp.zeros((*lead, mates), "int32")
+        none = xp.zeros((*lead, mates), int)  # 64 bits in numpy: numbers grow with the time
         each = pacts.to_each(course, none)
         memory = initial_carry(self.params, lead, xp, dtype)
         return CertifiedCarry(
