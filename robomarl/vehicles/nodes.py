@@ -24,6 +24,7 @@ from robomarl.ros.vehicle_topics import mavros
 from robomarl.ros.vehicle_topics.ros_address import RosAddress, address_of, simulated_uri
 from robomarl.vehicles.autopilot.flight import AutopilotConfig, GuardedAutopilot
 from robomarl.vehicles.autopilot.link import AutopilotLink
+from robomarl.vehicles.corrected.corrector import refuse_corrector
 from robomarl.vehicles.crazyflie.seats import crazyflie_seats
 from robomarl.vehicles.crazyswarm.seats import crazyswarm_seats
 from robomarl.vehicles.guard_terms import GuardRules
@@ -58,6 +59,7 @@ def autopilot_seats(
             vehicle is not installed.
     """
     vehicle = load_vehicle(settings.vehicle, settings.estimator)
+    refuse_corrector(vehicle, node.get_name())
     link = link_of(node, settings, vehicle.on_command_loss)
     checked(node.get_name(), "on_estop", settings.on_estop, ("land", "kill"))
     estop = "kill" if settings.on_estop == "kill" else "land"

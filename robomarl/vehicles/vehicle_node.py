@@ -25,6 +25,7 @@ from robomarl.ros.io.node_base import now_s, publisher
 from robomarl.ros.robot.health import ERROR, OK, WARN, DiagnosticEntry
 from robomarl.ros.timing.steady import Absence, steady_now_s
 from robomarl.vehicles.adapter_node import AdapterNode, EStop, S, offer_orders
+from robomarl.vehicles.corrected.stream import CorrectedStream
 from robomarl.vehicles.guard_terms import AIRBORNE, GuardState, GuardStatus
 from robomarl.vehicles.guarded import GuardedVehicle, TickInput, VehicleLink
 from robomarl.vehicles.samples import StateSample
@@ -58,9 +59,27 @@ class OpenLink(VehicleLink, Protocol):
 class VehicleSeat:
     """One vehicle's side of ROS."""
 
-    def __init__(self, node: LifecycleNode, name: str, link: OpenLink, flight: GuardedVehicle, kind: str) -> None:
-        """Subscribe and publish; `kind` is the adapter's name in diagnostics."""
+    def __init__(
+        self,
+        node: LifecycleNode,
+        name: str,
+        link: OpenLink,
+        flight: GuardedVehicle,
+        kind: str,
+        corrected: CorrectedStream | None = None,
+    ) -> None:
+        """Subscribe and publish.
+
+        Args:
+            node: subscribes and publishes.
+            name: name of the robot.
+            link: connection to its vehicle.
+            flight: its guard, which takes the vehicle's own estimates.
+            kind: the adapter's name in diagnostics.
+            corrected: corrected estimates, which are published in place of the link's; None: the link's are.
+        """
         self.name, self.link, self.flight, self._node, self._kind = name, link, flight, node, kind
+        self._corrected = corrected
         base = node.get_namespace().rstrip("/")
         own, command = topics.ODOMETRY, topics.COMMAND
         self._odometry, self._write = publisher(node, own, own.of(name, base)), OdometryWriter(name)
@@ -88,7 +107,7 @@ class VehicleSeat:
         told = command if active and not self.unsuited else None
         heard = TickInput(told, pressed, "kill" in orders, "reset" in orders, self.rival, waited_s, self.unsuited)
         status = self.flight.tick(heard, clock_s)
-        sample = self.link.sample
+        sample = self._corrected.sample if self._corrected else self.link.sample
         if sample is not None and sample is not self._published and not self.flight.unfit:
             age_s = clock_s - sample.heard_s + sample.age_s
             self._odometry.publish(self._write(sample.estimate, now_s(self._node) - max(age_s, 0.0)))
@@ -107,10 +126,11 @@ class VehicleSeat:
     def entry(self) -> DiagnosticEntry:
         """For `/diagnostics`."""
         guard, seen = self.flight.guard, self.flight.seen
-        why = self.flight.unfit or guard.why
+        why = self.flight.unfit or guard.why or (self._corrected.problem if self._corrected else "")
         level = ERROR if guard.state is GuardState.KILLED else WARN if why else OK
         values = {"link_age_s": f"{seen.link_age_s:.2f}", "pose_age_s": f"{seen.pose_age_s:.2f}"}
         values |= {"inner_loop": LOOP, **self.link.figures()}
+        values |= {"corrector": self._corrected.problem or "ok"} if self._corrected else {}
         values |= {"track": self.flight.track.unexplained} if self.flight.track.unexplained else {}
         return DiagnosticEntry(f"{self.name}/{self._kind}", level, f"{guard.state.name}: {why or 'ok'}", values)
 

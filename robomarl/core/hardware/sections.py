@@ -130,6 +130,8 @@ class EstimatorConfig:
     """Samples of all these flights."""
     source: str
     """Origin of the figures."""
+    corrector: str | None = None
+    """Name or file of the correction (hardware_configs/correctors) that makes it from the vehicle's own estimate."""
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,12 @@ from robomarl.field.logs.compare import ComparedLogs, bounds_of
 from robomarl.field.logs.errors import best_shift
 from robomarl.field.logs.layout import LogLayout
 from robomarl.field.real.battery import BatteryFigures, battery_of
-from robomarl.field.real.corrector import Corrected, correct
+from robomarl.field.real.corrector import Corrected, CorrectorOrigin, correct, fit_corrector
 from robomarl.field.real.law import JudgedLaw, groups_of, judge
 from robomarl.field.real.laws import PITCH, ROLL, drag_law, loop_law, thrust_law
 from robomarl.field.real.predict import CommandModel, PredictionError, predict
 from robomarl.field.real.samples import PERIOD_S, FlightSamples, samples_of
+from robomarl.vehicles.corrected.corrector import corrector_text
 
 LEAST_FLIGHTS = 3
 """With fewer, neither an interval nor an error on kept-back flights is worth its name."""
@@ -145,3 +146,18 @@ def write_vehicle(folder: Path, name: str, found: Identified, vehicle: AnyVehicl
     written = folder / f"{Path(name).stem}.yaml"
     written.write_text(vehicle_text(name, figures, mean, of), encoding="utf-8")
     return written
+
+
+def write_corrector(file: Path, found: Identified, layout: LogLayout, vehicle: AnyVehicle, of: Provenance) -> None:
+    """Write the corrector that is fitted to all flights.
+
+    Args:
+        file: the file to write.
+        found: the figures.
+        layout: the layout of the logs.
+        vehicle: the vehicle that flew.
+        of: where the figures come from.
+    """
+    origin = CorrectorOrigin(vehicle.name, layout.estimate.name, layout.source, of.line)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(corrector_text(fit_corrector(found.flights, found.corrected, origin)), encoding="utf-8")

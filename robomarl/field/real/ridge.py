@@ -1,4 +1,4 @@
-"""`held_out`: a ridge regression fitted without each trajectory in turn, and what it says of that trajectory."""
+"""Ridge regressions over logged flights: one fitted without each trajectory in turn, and one fitted to all."""
 
 from collections.abc import Callable, Sequence
 
@@ -23,23 +23,46 @@ def held_out(
         features: [K, N] of the flight with this index; called more than once for each.
         targets: [K, T] of each.
     """
-    middle, spread = _standard(len(flights), features)
+    full, groups = _standardized(*_standard(len(flights), features), features), groups_of(flights)
+    sums = {name: _sums(rows, full, targets) for name, rows in groups.items()}
+    found: list[np.ndarray] = [wanted for wanted in targets]
+    for name, rows in groups.items():
+        rest = [both for other, both in sums.items() if other != name]
+        weights = _solved(np.sum([both[0] for both in rest], 0), np.sum([both[1] for both in rest], 0))
+        for index in rows:
+            found[index] = full(index) @ weights
+    return found
+
+
+def fitted(flights: int, features: Callable[[int], np.ndarray], targets: Sequence[np.ndarray]) -> np.ndarray:
+    """Return the weights [N + 1, T] of features as they are, the last row constant, fitted to all flights.
+
+    Args:
+        flights: number of flights.
+        features: [K, N] of the flight with this index.
+        targets: [K, T] of each.
+    """
+    middle, spread = _standard(flights, features)
+    scaled = _solved(*_sums(range(flights), _standardized(middle, spread, features), targets))
+    weights = scaled[:-1] / spread[:, None]
+    return np.concatenate([weights, scaled[-1:] - middle @ weights])
+
+
+def _standardized(
+    middle: np.ndarray, spread: np.ndarray, features: Callable[[int], np.ndarray]
+) -> Callable[[int], np.ndarray]:
+    """Features without units, and a last one that is 1, of the flight with an index."""
 
     def full(index: int) -> np.ndarray:
         rows = (features(index) - middle) / spread
         return np.c_[rows, np.ones(len(rows))]
 
-    groups = groups_of(flights)
-    sums = {name: _sums(rows, full, targets) for name, rows in groups.items()}
-    found: list[np.ndarray] = [wanted for wanted in targets]
-    for name, rows in groups.items():
-        rest = [both for other, both in sums.items() if other != name]
-        square, product = np.sum([both[0] for both in rest], 0), np.sum([both[1] for both in rest], 0)
-        penalty = STRENGTH * square[-1, -1] * np.eye(len(square))
-        weights = np.linalg.solve(square + penalty, product)
-        for index in rows:
-            found[index] = full(index) @ weights
-    return found
+    return full
+
+
+def _solved(square: np.ndarray, product: np.ndarray) -> np.ndarray:
+    """Weights [N, T] of normal equations [N, N] and [N, T]."""
+    return np.linalg.solve(square + STRENGTH * square[-1, -1] * np.eye(len(square)), product)
 
 
 def _sums(

@@ -1,6 +1,7 @@
 """Read flight logs of others, and compare the vehicle's estimates with the bounds that its file declares.
 
-With --identify also fit thrust, drag, attitude loop and battery, judged on trajectories that were kept back.
+With --identify also fit thrust, drag, attitude loop, battery and a corrector of the vehicle's own estimate, judged on
+trajectories that were kept back.
 """
 
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from robomarl.front.cli.ends import OutFile, OutFolder, check_file
 
 if TYPE_CHECKING:
     from robomarl.core.hardware.vehicle import AnyVehicle
+    from robomarl.field.identify.patch import Provenance
     from robomarl.field.logs.compare import ComparedLogs
     from robomarl.field.real.identified import Identified
 
@@ -33,9 +35,11 @@ class Args:
     out: OutFile | None = None
     """The page; by default flights.html in runs/flights."""
     identify: bool = False
-    """Fit thrust, drag, attitude loop, battery and a model that predicts, and correct the estimate's velocity."""
+    """Fit thrust, drag, attitude loop, battery and a model that predicts, and correct the estimate."""
     patch: OutFolder | None = None
     """Folder for the vehicle's file with the figures that were found; needs --identify."""
+    corrector: OutFile | None = None
+    """File (.json) for the corrector of the vehicle's own estimate, which crazyflie_node applies; needs --identify."""
 
 
 def run(args: Args) -> Figures:
@@ -47,13 +51,16 @@ def run(args: Args) -> Figures:
     from robomarl.core.hardware.vehicle import load_any_vehicle
     from robomarl.field.logs.compare import compare_logs, figures_of, files_of, read_logs
     from robomarl.field.logs.layout import load_log_layout
-    from robomarl.field.real.identified import identified_figures, identify_logs
+    from robomarl.field.real.identified import identified_figures, identify_logs, write_corrector
     from robomarl.front.report.flights_page import write_flights_page
 
     page = args.out or Path("runs/flights/flights.html")
     check_file("--out", page)
-    if args.patch and not args.identify:
-        raise UsageError("--patch writes what --identify finds; add --identify, or leave --patch out.")
+    for option, value in (("--patch", args.patch), ("--corrector", args.corrector)):
+        if value and not args.identify:
+            raise UsageError(f"{option} writes what --identify finds; add --identify, or leave {option} out.")
+    if args.corrector:
+        check_file("--corrector", args.corrector)
     if not args.logs:
         raise UserError("LOG: name at least one flight log or a folder with some.")
     layout = load_log_layout(args.layout)
@@ -68,6 +75,9 @@ def run(args: Args) -> Figures:
         print(told_identified(figures["identified"]))
         if args.patch:
             print(f"vehicle: {_patched(args.patch, args.vehicle or layout.vehicle, vehicle, found, identified)}")
+        if args.corrector:
+            write_corrector(args.corrector, identified, layout, vehicle, _origin(found))
+            print(f"corrector: {args.corrector}")
     write_flights_page(found, figures, page, identified)
     print(f"page: {page}")
     return {**figures, "report": str(page)}
@@ -75,18 +85,23 @@ def run(args: Args) -> Figures:
 
 def _patched(folder: Path, name: str, vehicle: "AnyVehicle", found: "ComparedLogs", identified: "Identified") -> Path:
     """Write the vehicle's file with its new figures."""
+    from robomarl.field.real.identified import write_vehicle
+
+    return write_vehicle(folder, name, identified, vehicle, _origin(found))
+
+
+def _origin(found: "ComparedLogs") -> "Provenance":
+    """Return where the figures come from: flights, commit, date."""
     import datetime
     import hashlib
 
     from robomarl.field.identify.patch import Provenance
-    from robomarl.field.real.identified import write_vehicle
     from robomarl.lab.train.run.source import commit_of_checkout
 
     sha256 = hashlib.sha256("".join(log.sha256 for log, _ in found.flown).encode()).hexdigest()
     logs = (f"{len(found.flown)} flights with the sha256 {sha256[:16]}",)
     today = datetime.date.today().isoformat()
-    of = Provenance(logs, "", commit_of_checkout(), today, "", "import-flights --identify")
-    return write_vehicle(folder, name, identified, vehicle, of)
+    return Provenance(logs, "", commit_of_checkout(), today, "", "import-flights --identify")
 
 
 def told_identified(figures: Figures) -> str:
@@ -111,8 +126,8 @@ def told_identified(figures: Figures) -> str:
         for row in figures["predicted"]
     ]
     lines += [
-        f"  velocity of {row['estimator']}: p99 {row['quantiles']['p99']:.3f} m/s, "
-        f"p99.9 {row['quantiles']['p99.9']:.3f} m/s"
+        f"  {row['quantity']} of {row['estimator']}: p99 {row['quantiles']['p99']:.3f} {row['unit']}, "
+        f"p99.9 {row['quantiles']['p99.9']:.3f} {row['unit']}"
         for row in figures["corrected"]
     ]
     return "\n".join(lines + [f"  these logs can't tell {sentence}" for sentence in figures["not_told"]])

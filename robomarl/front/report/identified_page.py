@@ -144,26 +144,27 @@ def _predicted(predicted: Sequence[Figures]) -> Section:
 
 
 def _corrected(found: Identified, rows: Sequence[Figures]) -> Section:
-    names = [row["estimator"] for row in rows]
-    plot = draw(
-        shares_plot(dict(zip(names, found.corrected.errors, strict=True)), {names[0]: rows[0]["declared"]}, "m/s"),
-        "Velocity of the estimate", "Dashed: the declared bound.",
-    )  # fmt: skip
+    plots = []
+    for first in range(0, len(rows), 2):  # before and after
+        names = [row["estimator"] for row in rows[first : first + 2]]
+        errors = dict(zip(names, found.corrected.errors[first : first + 2], strict=True))
+        shares = shares_plot(errors, {names[0]: rows[first]["declared"]}, rows[first]["unit"])
+        plots.append(draw(shares, f"{rows[first]['quantity'].capitalize()} of the estimate", "Dashed: its bound."))
     cells = [
         (
-            row["estimator"],
+            f"{row['estimator']}, {row['quantity']} [{row['unit']}]",
             *(f"{value:.3f}" for value in row["quantiles"].values()),
             f"{row['interval'][0]:.3f} to {row['interval'][1]:.3f}",
             f"{row['largest']:.3f}",
         )
         for row in rows
     ]
-    head = ("velocity [m/s]", "p50", "p99", "p99.9", "95 % interval of p99", "largest")
+    head = ("error", "p50", "p99", "p99.9", "95 % interval of p99", "largest")
     lead = (
         "A ridge regression on half a second of the estimate, its attitude, accelerometer and gyroscope, fitted to the "
         "other trajectories."
     )
-    return Section("A corrected estimate", grid([plot]) + table(head, cells), lead)
+    return Section("A corrected estimate", grid(plots) + table(head, cells), lead)
 
 
 def _clocks(found: Identified, clocks: Figures) -> Section:

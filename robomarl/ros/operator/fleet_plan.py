@@ -89,8 +89,16 @@ def names_of(fleet: Fleet) -> tuple[str, ...]:
 
 
 def check_estimator(fleet: Fleet, options: PlanOptions) -> None:
-    """Raise `UserError` for real robots of a vehicle with measured estimators where nothing says which one flies."""
+    """Raise `UserError` for real robots of a vehicle with measured estimators where nothing says which one flies, or
+    where no node makes the one that does.
+    """
     vehicle, real = fleet.vehicle_config, not options.sim and (options.vehicles or options.mocap)
+    flies = (vehicle.estimators or {}).get(vehicle.estimator or "")
+    if real and flies and flies.corrector and (options.mocap or options.vehicles != "crazyflie"):
+        raise UserError(
+            f"Fleet {fleet.name}: estimator = {vehicle.estimator} is a Crazyflie's own estimate that crazyflie_node "
+            "corrects; fly with --vehicles crazyflie and without --mocap, or name another estimator."
+        )
     if not real or fleet.estimator or vehicle.estimator or not vehicle.estimators:
         return
     raise UserError(
@@ -150,6 +158,7 @@ def _policy(fleet: Fleet, robot: RobotConfig, names: tuple[str, ...], base: str,
         "bundle": _absolute((seat["away"] and options.against) or options.bundle),
         "vehicle": _absolute(fleet.vehicle),
         "estimator": fleet.estimator,
+        "filter": fleet.filter,
         "inner_loop": loop_under(options.vehicles),
         "autostart": options.autostart and not plays,  # the referee starts a match
         "via_link": options.link,

@@ -22,6 +22,7 @@ from robomarl.ros.io.messages import Estimate
 from robomarl.ros.timing.steady import steady_now_s
 from robomarl.vehicles.conversion.frames import roll_pitch_yaw, wxyz, xyzw
 from robomarl.vehicles.conversion.reference import Reference
+from robomarl.vehicles.corrected.stream import CorrectedStream
 from robomarl.vehicles.samples import ClockMatch, StateSample
 
 PROTOCOL = 12
@@ -34,6 +35,8 @@ STATUS = ("pm.vbat", "pm.state", "supervisor.info")
 FORCE = ("acc.x", "acc.y", "acc.z")
 """Specific force of the accelerometer, in g, body frame; logged as 16-bit floats, beside the status."""
 STATUS_MS = 100
+ESTIMATOR, KALMAN = "stabilizer.estimator", 2
+"""Parameter of the firmware's estimator, and its value for the Kalman filter, which correctors are fitted to."""
 MELLINGER = 2
 """`stabilizer.controller` that follows a full state."""
 LOW_POWER = 3
@@ -72,6 +75,8 @@ class CrazyflieLink:
 
     clock: Callable[[], float]
     """Steady clock [s], by which `heard_s` is measured."""
+    corrected: CorrectedStream | None = None
+    """Takes every estimate and accelerometer's value, from the next connection on; None: none is corrected."""
 
     def __init__(self, uri: str, mass_kg: float, period_s: float, cache: str = "", types: tuple[str, ...] = ()) -> None:
         """Create the link without opening it.
@@ -192,6 +197,10 @@ class CrazyflieLink:
             return f"it speaks version {version} of CRTP, {PROTOCOL} is needed: update its firmware"
         self._cf.param.set_value("stabilizer.controller", MELLINGER)
         self._cf.param.set_value("ctrlMel.mass", self._mass_kg)
+        if self.corrected:
+            if int(self._cf.param.get_value(ESTIMATOR)) != KALMAN:
+                return f"its estimator is not the Kalman filter, which is corrected: set {ESTIMATOR} to {KALMAN}"
+            self._log("force", list(FORCE), self._period_ms, self._on_force)
         self._log("state", [f"stateEstimateZ.{name}" for name in STATE], self._period_ms, self._on_state)
         self._log("status", [*STATUS, *FORCE], STATUS_MS, self._on_status)
         if not self._types:
@@ -231,6 +240,16 @@ class CrazyflieLink:
         heard_s = self.clock()
         age_s = self._clocks.age_s(vehicle_ms / 1000, heard_s)
         self.sample = StateSample(estimate, heard_s, vehicle_ms, age_s=age_s)
+        if self.corrected:
+            self.corrected.take(self.sample)
+
+    def _on_force(self, vehicle_ms: int, values: Values, config: object) -> None:
+        felt = [values[name] for name in FORCE]
+        if sound(felt) and self.corrected:
+            self.force_m_s2 = np.array(felt) * GRAVITY_M_S2
+            self.corrected.take_force(self.force_m_s2, vehicle_ms)
+        else:
+            self.refused += 1
 
     def _on_status(self, vehicle_ms: int, values: Values, config: object) -> None:
         status, felt = PowerAndBits(*(values[name] for name in STATUS)), [values[name] for name in FORCE]

@@ -8,6 +8,8 @@ import os
 from robomarl.core.hardware.vehicle import Quadrotor, load_vehicle
 from robomarl.ros.settings import CrazyflieSettings
 from robomarl.ros.vehicle_topics.crazyflie_uris import check_uris, simulated_uris
+from robomarl.vehicles.corrected.corrector import corrector_of
+from robomarl.vehicles.corrected.stream import CorrectedStream
 from robomarl.vehicles.crazyflie.flight import CrazyflieConfig, GuardedCrazyflie
 from robomarl.vehicles.crazyflie.link import CrazyflieLink
 from robomarl.vehicles.guard_terms import GuardRules
@@ -18,9 +20,13 @@ def crazyflie_seats(node: VehicleNode[CrazyflieSettings], settings: CrazyflieSet
     """One seat for each vehicle, its link not open yet.
 
     Raises:
-        UserError: a vehicle file, a URI or a mode is wrong, or cflib is not installed.
+        UserError: a vehicle file, a URI or a mode is wrong, the estimator's corrector is missing, or cflib is not
+            installed.
     """
     vehicle = load_vehicle(settings.vehicle, settings.estimator)
+    corrector = corrector_of(vehicle)
+    if corrector:  # the guard judges, and the firmware tracks, what the firmware believes
+        vehicle = load_vehicle(settings.vehicle, corrector.corrects)
     uris, count = settings.uris, len(settings.team)
     if settings.sim:
         uris = simulated_uris(count, int(os.environ.get("ROS_DOMAIN_ID", "0")))
@@ -29,7 +35,9 @@ def crazyflie_seats(node: VehicleNode[CrazyflieSettings], settings: CrazyflieSet
     made = []
     for name, uri in zip(settings.team, uris, strict=True):
         link = CrazyflieLink(uri, vehicle.body.mass_kg, 1 / settings.rate_hz, settings.cache, types)
-        made.append(VehicleSeat(node, name, link, GuardedCrazyflie(link, vehicle, config), "crazyflie"))
+        link.corrected = CorrectedStream(corrector) if corrector else None
+        flight = GuardedCrazyflie(link, vehicle, config)
+        made.append(VehicleSeat(node, name, link, flight, "crazyflie", link.corrected))
     return made
 
 

@@ -5,6 +5,7 @@ from robomarl.core.hardware.vehicle import load_vehicle
 from robomarl.ros.settings import CrazyswarmSettings
 from robomarl.ros.vehicle_topics.crazyswarm import BELOW
 from robomarl.ros.vehicle_topics.ros_address import RosAddress, address_of, simulated_uri
+from robomarl.vehicles.corrected.corrector import refuse_corrector
 from robomarl.vehicles.crazyflie.flight import CrazyflieConfig, GuardedCrazyflie
 from robomarl.vehicles.crazyswarm.link import CrazyswarmLink
 from robomarl.vehicles.guard_terms import GuardRules
@@ -22,6 +23,7 @@ def crazyswarm_seats(node: VehicleNode[CrazyswarmSettings], settings: Crazyswarm
     """
     checked("crazyswarm_node", "on_estop", settings.on_estop, ("land", "kill"))
     vehicle = load_vehicle(settings.vehicle, settings.estimator)
+    refuse_corrector(vehicle, node.get_name())
     rules = GuardRules(vehicle.on_command_loss, "kill" if settings.on_estop == "kill" else "land", arm_s=ARM_S)
     config = CrazyflieConfig(rules, low_v=settings.low_v, lift_m=settings.lift_m, watchdog=False)
     made = []

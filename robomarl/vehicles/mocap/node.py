@@ -30,6 +30,7 @@ from robomarl.ros.settings import MocapSettings
 from robomarl.ros.topics import Topic
 from robomarl.ros.vehicle_topics.mocap import RESET, topics_of
 from robomarl.vehicles.adapter_node import AdapterNode
+from robomarl.vehicles.corrected.corrector import refuse_corrector
 from robomarl.vehicles.mocap.frame_judge import FrameJudge
 from robomarl.vehicles.mocap.motion_filter import PoseNoise
 from robomarl.vehicles.mocap.robot_words import RobotWords
@@ -264,6 +265,7 @@ def tracking_of(settings: MocapSettings) -> tuple[TrackRules, Reach]:
         UserError: the vehicle file is wrong.
     """
     vehicle = load_any_vehicle(settings.vehicle, settings.estimator)
+    refuse_corrector(vehicle, "mocap_node")
     noise = PoseNoise(settings.pose_std_m, settings.pose_std_rad, settings.jerk_m_s2, settings.turn_rad_s)
     return tracked_as(vehicle, noise, settings.lost_s)
 

@@ -17,6 +17,7 @@ from robomarl.field.logs.compare import ComparedLogs, compare_logs, files_of, re
 from robomarl.field.real.identified import Identified, identified_figures, identify_logs
 from robomarl.field.real.predict import CommandModel, predict
 from robomarl.front import cli
+from robomarl.vehicles.corrected.corrector import load_corrector
 from tests.field.logs.flown_logs import DRAG_PER_S, FORCE_PER_VOLT, LAYOUT, LOOP, ROTOR_LAG_S, flown, written
 
 FLIGHTS = Path(__file__).resolve().parents[4] / "shared" / "flights" / "nanobench"
@@ -57,7 +58,7 @@ def test_what_was_put_in_comes_out(found: Identified):
 def test_clocks_are_aligned_by_gyroscope_and_accelerometer(found: Identified):
     middle = [float(np.median(flight.shift_s[flight.inner])) for flight in found.flights]
     assert middle == pytest.approx(LATE_S, abs=0.008)
-    before, after = found.corrected.rows  # the estimate was made a tenth too slow
+    before, after, *_ = found.corrected.rows  # the estimate was made a tenth too slow
     assert after.quantiles["p99"] < 0.5 * before.quantiles["p99"]
 
 
@@ -76,7 +77,8 @@ def test_force_by_voltage_is_the_thrust_law(found: Identified):
 
 def test_the_command_writes_page_json_and_vehicle(logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     words = ["import-flights", str(logs), "--layout", "nanobench", "--out", str(tmp_path / "page.html")]
-    cli.main([*words, "--identify", "--patch", str(tmp_path), "--json", str(tmp_path / "f.json")])
+    written = ["--patch", str(tmp_path), "--corrector", str(tmp_path / "c.json")]
+    cli.main([*words, "--identify", *written, "--json", str(tmp_path / "f.json")])
     figures = json.loads((tmp_path / "f.json").read_text())["identified"]
     assert [law["law"] for law in figures["laws"]] == ["thrust", "drag", "roll", "pitch"]
     changed = load_any_vehicle(str(tmp_path / "crazyflie_21.yaml"))
@@ -84,7 +86,13 @@ def test_the_command_writes_page_json_and_vehicle(logs: Path, tmp_path: Path, ca
     assert "import-flights --identify" in changed.sources["body.drag_per_s"]
     assert "can't tell inertia" in capsys.readouterr().out
     assert "fitted to other trajectories" in (tmp_path / "page.html").read_text()
-    assert cli.main([*words, "--patch", str(tmp_path)]) == 2
+    corrector = load_corrector(str(tmp_path / "c.json"))
+    assert (corrector.vehicle, corrector.corrects, len(corrector.flights)) == ("crazyflie_21", "firmware", len(LATE_S))
+    assert corrector.held_out["velocity_m_s"]["p99"] == pytest.approx(
+        figures["corrected"][1]["quantiles"]["p99"], rel=1e-3
+    )
+    assert cli.main([*words, *written[:2]]) == 2
+    assert cli.main([*words, *written[2:]]) == 2
 
 
 def test_three_short_flights_have_fewer_figures(compared: ComparedLogs):
@@ -138,4 +146,5 @@ def test_public_flights_of_a_crazyflie():
     assert roll.rms < 0.7 and pitch.rms < 0.85
     row = next(row for row in found.predicted if row.after_s == 0.5 and row.model == "and ridge residual")
     assert row.position_rms_m < 0.016 and row.velocity_rms_m_s < 0.0605
-    assert found.corrected.rows[1].quantiles["p99"] < 0.16 and found.corrected.rows[1].quantiles["p99.9"] < 0.28
+    _, speed, _, place = (row.quantiles for row in found.corrected.rows)
+    assert speed["p99"] < 0.16 and speed["p99.9"] < 0.28 and place["p99"] < 0.08 and place["p99.9"] < 0.11

@@ -1,0 +1,1 @@
+"""Corrections of a vehicle's own state estimate, fitted to flights under motion capture. No ROS."""
