@@ -94,7 +94,8 @@ def test_one_source_for_all_safety_figures_is_refused(tmp_path: Path, name: str)
 def test_bounds_are_those_of_the_estimator_that_flies():
     assumed, firmware = load_any_vehicle("crazyflie_21"), load_any_vehicle("crazyflie_21", "firmware")
     assert assumed == load_any_vehicle("crazyflie_21", "assumed")
-    assert assumed.bounds == {"assumed": (0.02, 0.05), "firmware": (0.2, 0.52), "mocap": (0.0012, 0.15)}
+    measured = {"firmware": (0.2, 0.52), "firmware_corrected": (0.11, 0.23), "mocap": (0.0012, 0.085)}
+    assert assumed.bounds == {"assumed": (0.02, 0.05)} | measured
     assert next(iter(firmware.bounds.items())) == ("firmware", (0.2, 0.52))
     figures = firmware.safety.position_error_m, firmware.safety.velocity_error_m_s
     assert figures == (0.2, 0.52)
@@ -105,7 +106,7 @@ def test_bounds_are_those_of_the_estimator_that_flies():
 
 def test_a_file_may_choose_the_estimator_that_flies(tmp_path: Path):
     chosen = load_any_vehicle(changed("crazyflie_21", {"estimator": "mocap"}, tmp_path))
-    assert (chosen.estimator, chosen.safety.velocity_error_m_s) == ("mocap", 0.15)
+    assert (chosen.estimator, chosen.safety.velocity_error_m_s) == ("mocap", 0.085)
     assert load_any_vehicle(str(tmp_path / "mine.yaml"), "assumed").safety.velocity_error_m_s == 0.05
     assert build(KINDS["quadrotor"], to_dict(chosen), "bundle.json") == chosen
 
