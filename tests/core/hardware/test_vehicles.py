@@ -112,7 +112,7 @@ def test_a_file_may_choose_the_estimator_that_flies(tmp_path: Path):
 
 
 def test_an_estimator_without_figures_is_refused_with_the_mend(tmp_path: Path):
-    mend = "measure them and add estimators.gps, or name one of assumed, firmware, mocap"
+    mend = "measure them and add estimators.gps, or name one of assumed, firmware, firmware_corrected, mocap"
     with pytest.raises(UserError, match=f"^crazyflie_21.yaml: has no bounds of the estimator 'gps'; {mend}"):
         load_any_vehicle("crazyflie_21", "gps")
     with pytest.raises(UserError, match=r"^ssl_omni.yaml: has no bounds of the estimator 'vision'.* one of assumed"):
