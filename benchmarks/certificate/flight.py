@@ -14,6 +14,7 @@ from benchmarks.filter.fallbacks.words import PERIOD_S, unit, words_of
 from robomarl.core.certificate.certificate import Certificate
 from robomarl.core.certificate.course import state_at
 from robomarl.core.certificate.figures import figures_of
+from robomarl.core.certificate.kernel import certificate_of
 from robomarl.core.certificate.memory import DecisionInputs
 from robomarl.core.filter.decision import Library
 from robomarl.core.filter.params import from_vehicle
@@ -39,6 +40,8 @@ class Crowd:
     deaf_after_s: float | None = None
     """Time from which on every message is lost; None: never."""
     seed: int = 0
+    in_numpy: bool = False
+    """Decide in numpy though C is there."""
 
 
 class Outcome(NamedTuple):
@@ -79,7 +82,8 @@ class CrowdFlight:
         self.team = Team(self.words, np.array(self.place.centre), self.genes["heading"], self.random, 2)
         params = from_vehicle(load_any_vehicle(crowd.vehicle), PERIOD_S, self.place.arena)
         self.figures = figures_of(params, self.words.radius_m)
-        self.certificate = Certificate(params, self.figures, Library(np, project_rows))
+        in_numpy = Certificate(params, self.figures, Library(np, project_rows))
+        self.certificate = in_numpy if crowd.in_numpy else certificate_of(params, self.figures)
         self.signals, shape = Signals(self.words, self.genes, self.random), self.place.centre.shape[:2]
         self.toward = unit(self._aim() - self.team.pos)
         self.bias = self.signals.bias(self.toward)

@@ -36,6 +36,9 @@ EARLY_SHARE = 0.45
 class Certificate:
     """The certificate of one type of vehicle; a pure function of its arguments, without state of its own."""
 
+    note: str = ""
+    """Why it is not the one in C, where that was asked for: `kernel.certificate_of`."""
+
     def __init__(self, params: SafetyParams, figures: CertificateFigures, library: Library) -> None:
         """Keep the numbers.
 

@@ -37,7 +37,8 @@ def test_without_the_own_change_references_come_too_near(monkeypatch: pytest.Mon
 
     certificate_clearance = certificate.clearance
     monkeypatch.setattr(certificate, "clearance", with_hole)
-    found = fly(Crowd("crazyflie_21", "ring", count=6, episodes=6, seconds=6.0, deaf_after_s=1.5, seed=3))
+    crowd = Crowd("crazyflie_21", "ring", count=6, episodes=6, seconds=6.0, deaf_after_s=1.5, seed=3, in_numpy=True)
+    found = fly(crowd)
     assert found.references_m < found.kept_m - 0.02
 
 

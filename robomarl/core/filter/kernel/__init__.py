@@ -1,5 +1,5 @@
-"""Arithmetic of the safety filter, and of the rules before it, in C, called through cffi: optional.
-The filter is equal to the Python code to 1e-9, the rules are in every bit.
+"""Arithmetic of the safety filter, of the rules before it and of the certificate in C, called through cffi: optional.
+Filter and certificate are equal to the Python code to 1e-9, the rules are in every bit.
 
 It is built when robomarl is installed with a compiler and cffi present; cffi is needed to run it as
 well. Without it Python computes equal results, in twenty times the time. `projection` is the QP
@@ -29,6 +29,8 @@ class Kernel(NamedTuple):
     """One decision from Python's objects, `plain.c`."""
     give_way: Callable[..., tuple[float, float, float, float, float] | None]
     """The rules' decision before it, `plain_ways.c`."""
+    certify: Callable[..., bool]
+    """The certificate's decision, `plain_certificate.c`; False: an array is not as it lies in flight."""
 
 
 def load() -> Kernel:
@@ -57,5 +59,5 @@ def _find() -> tuple[Kernel | None, str]:
         return None, f"can't be loaded ({error})"
     if module.ffi.string(module.lib.RM_SOURCE).decode() != source_hash(Path(__file__).parent):
         return None, "was built from other sources than those that are here"
-    addresses = module.lib.rm_plain(), module.lib.rm_plain_ways()
+    addresses = module.lib.rm_plain(), module.lib.rm_plain_ways(), module.lib.rm_plain_certificate()
     return Kernel(module.ffi, module.lib, *(ctypes.cast(at, ctypes.py_object).value for at in addresses)), ""

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 MODULE = "robomarl.core.filter.kernel._kernel"
 SOURCES = (
     *("separation.c", "motion.c", "rows.c", "hold.c", "projection.c", "read.c", "decide.c", "plain.c"),
-    *("ways.c", "plain_ways.c"),
+    *("ways.c", "plain_ways.c", "course.c", "certificate.c", "plain_certificate.c"),
 )
 """C files of one unit, callees first: if the compiler sees the whole unit, a decision takes a fifth less time."""
 CONSTANTS = "constants.h"
 """See `layout`."""
-HEADER, INNER = "kernel.h", ("read.h", "rows.h", "separation.h", "ways.h")
+HEADER, INNER = "kernel.h", ("read.h", "rows.h", "separation.h", "ways.h", "course.h")
 FLAGS = ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fvisibility=hidden"]
 """Compiler flags without contraction, so that the source gives equal numbers on every processor."""
 STABLE_ABI = [("Py_LIMITED_API", "0x030B0000")]

@@ -62,7 +62,7 @@ class KernelFilter:
         if constants.mode != "qp":
             raise ValueError(f"the C kernel has no filter mode {constants.mode!r}; use backend numpy.")
         self._constants = constants
-        self._ffi, self._lib, self._decide_plain, _ = kernel.load()
+        self._ffi, self._lib, self._decide_plain, *_ = kernel.load()
         self._struct, self._kept = copied(self._ffi, constants)
         fields = (f"strangers_{name}" for name in Strangers._fields)
         self._with = (int(self._ffi.cast("size_t", self._struct)), *PLAIN, *fields)

@@ -71,9 +71,37 @@ typedef struct {
     int planar, has_arena;
 } RmWays;
 
-/* Functions of Python, each a decision of one robot from Python's objects: KernelFilter.plain and KernelWays.plain. Their
- * addresses, as new references. */
+/* robomarl.core.certificate.figures.Tube */
+typedef struct {
+    double half_m[3], radius_m, room_m;
+} RmTube;
+
+/* robomarl.core.certificate.figures.CertificateFigures, and the constants of the same names in that folder; `queue` is how
+ * many commands are on their way. */
+typedef struct {
+    const RmConstants *tracker, *front;
+    RmTube learned, unlearned;
+    double period_s, lead_s, ahead_s, accel_m_s2[3], speed_m_s, squash[3], learned_m_s2, stop_s, span_s, bend_m;
+    double low_m[3], high_m[3];
+    int smooth_count, segments, queue;
+    double shares[4], early_share, rounding, last_digits_s, speed_floor_m_s, speck_m2, place_per_s2, speed_per_s;
+} RmCertificate;
+
+/* More times than these are not compared. */
+#define RM_MOST_TIMES 32
+
+/* One decision of each of `count` certified robots with so many teammates: robomarl.core.certificate.Certificate.step.
+ * memory: `CertifiedCarry`; becomes the next one. given: `DecisionInputs` with `Own` in place of the view. found:
+ * `Certified`, less what is in the memory. Each is a record a robot, its arrays in the order of Python's fields, each
+ * aligned to its numbers: doubles, whole numbers of 64 bits, bytes for bools.
+ * room: for `rm_certify_room` numbers, whatever they are. */
+void rm_certify(long count, const RmCertificate *c, int mates, char *memory, const char *given, char *found, double *room);
+int rm_certify_room(const RmCertificate *c, int mates);
+
+/* Functions of Python, each a decision of one robot from Python's objects: KernelFilter.plain, KernelWays.plain and of
+ * KernelCertificate. Their addresses, as new references. */
 size_t rm_plain(void);
 size_t rm_plain_ways(void);
+size_t rm_plain_certificate(void);
 
 #endif

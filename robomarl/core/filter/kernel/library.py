@@ -40,3 +40,5 @@ class Lib(Protocol):
     rm_out_size: Callable[[CPointer], int]
     rm_decide_many: Callable[..., None]
     rm_project_many: Callable[..., None]
+    rm_certify: Callable[..., None]
+    rm_certify_room: Callable[[CPointer, int], int]

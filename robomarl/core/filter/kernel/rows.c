@@ -184,6 +184,16 @@ double rm_likely(const RmConstants *c, const RmKind *kind, const Predicted *own,
     return (later - kind->keep * value) * (ahead.per_lean / step) - lost;
 }
 
+Bound rm_plane(const RmConstants *c, const Predicted *own, int axis, double sign, double gap) {
+    const double clearance = gap - c->own_error_m - own->unsure_m[axis];
+    const double closing = sign * own->motion.vel[axis] + c->own_error_m_s + own->unsure_m_s[axis];
+    const double value = braking_speed(c->slope_per_s, clearance, c->brake_m_s2) - closing;
+    const double later = braking_speed(c->slope_per_s, clearance - closing * c->step_s, c->brake_m_s2) - closing;
+    return on_command(c, c->accel_error_m_s2 + own->doubt[axis] + sign * own->bias[axis], sign * own->last[axis],
+                      (later - c->keep * value) / c->step_s,
+                      later / c->step_s);
+}
+
 Bound rm_wall(const RmConstants *c, const Predicted *own, int axis, double sign, double gap) {
     const double *far = own->unsure_m, *fast = own->unsure_m_s, speed = sign * own->motion.vel[axis];
     const double knee = c->brake_m_s2 / c->slope_per_s;
@@ -191,12 +201,7 @@ Bound rm_wall(const RmConstants *c, const Predicted *own, int axis, double sign,
     const double room = gap - c->own_error_m - larger(larger(far[0], far[1]), far[2]);
     const Bound none = {INFINITY, -INFINITY};
     if (2 * c->brake_m_s2 * room >= reach * reach + knee * knee) return none;
-    const double clearance = gap - c->own_error_m - far[axis], closing = speed + c->own_error_m_s + fast[axis];
-    const double value = braking_speed(c->slope_per_s, clearance, c->brake_m_s2) - closing;
-    const double later = braking_speed(c->slope_per_s, clearance - closing * c->step_s, c->brake_m_s2) - closing;
-    return on_command(c, c->accel_error_m_s2 + own->doubt[axis] + sign * own->bias[axis], sign * own->last[axis],
-                      (later - c->keep * value) / c->step_s,
-                      later / c->step_s);
+    return rm_plane(c, own, axis, sign, gap);
 }
 
 void rm_speed_limit(const RmConstants *c, const Predicted *own, double *normal, Bound *bound) {

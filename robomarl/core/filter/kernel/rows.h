@@ -98,7 +98,9 @@ double rm_pair(const RmConstants *c, const RmKind *kind, const Predicted *own, c
 /* Normal of a mate's row where the rows are at odds; returns the largest command along it. */
 double rm_likely(const RmConstants *c, const RmKind *kind, const Predicted *own, const Body *body, const double *tail,
                  double *normal);
-/* Bound of the command towards a plane across an axis, sign 1 or -1; infinity where it certainly cannot bind. */
+/* Bound of the command towards a plane across an axis, sign 1 or -1. */
+Bound rm_plane(const RmConstants *c, const Predicted *own, int axis, double sign, double gap);
+/* The same; infinity where it certainly cannot bind. */
 Bound rm_wall(const RmConstants *c, const Predicted *own, int axis, double sign, double gap);
 double rm_likely_speed_limit(const RmConstants *c, const Predicted *own, const double *normal);
 void rm_speed_limit(const RmConstants *c, const Predicted *own, double *normal, Bound *bound);

@@ -30,7 +30,7 @@ class KernelWays:
         Raises:
             UserError: the kernel can't be used here.
         """
-        ffi, *_, self._give_way = kernel.load()
+        ffi, _, _, self._give_way, _ = kernel.load()
         self._struct = ffi.new("RmWays *")
         parts = ("meeting", "RmMeeting", meeting), ("around", "RmRoundabout", roundabout)
         for part, kind, module in (*parts, ("detours", "RmDetours", detours)):
