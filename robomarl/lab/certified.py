@@ -10,19 +10,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robomarl.core.bundle.given.shapes import PilotCarry
-from robomarl.core.bundle.pilot import Pilot
-from robomarl.core.certificate.certificate import Certificate, CertifiedCarry, DecisionInputs
-from robomarl.core.certificate.course import state_at, stop_of
+from robomarl.core.certificate.course import stop_of
 from robomarl.core.certificate.figures import figures_of
+from robomarl.core.certificate.kernel import certificate_of
+from robomarl.core.certificate.memory import CertifiedCarry, DecisionInputs, at_reference
 from robomarl.core.certificate.pact import Word
 from robomarl.core.config import UserError
-from robomarl.core.filter.decision import Library
 from robomarl.core.filter.memory import Reason
 from robomarl.core.filter.params import SafetyParams
-from robomarl.core.filter.qp.projection import project_rows
 from robomarl.core.tree import both, each
-from robomarl.core.types import Array, FilterResult
+from robomarl.core.types import FilterResult
 from robomarl.core.view import LocalView, Plan
 from robomarl.lab.sim.message import mates_of
 
@@ -78,7 +75,7 @@ class CertifiedTeam:
             raise UserError(f"the certificate does not cover {uncovered[0]} yet; fly with --filter qp.")
         self.params, self._order = params, order
         self.figures = figures_of(params, radius_m)
-        self.certificate = Certificate(params, self.figures, Library(np, project_rows))
+        self.certificate = certificate_of(params, self.figures)
         self._separation_m, self._period_s = params.safety.separation_m, params.period_s
 
     def init(self, batch: tuple[int, ...] = ()) -> CertifiedTeamCarry:
@@ -114,6 +111,10 @@ class CertifiedTeam:
         )
         return CertifiedTeamCarry(robots, heard, sent, carry.decisions + 1), result
 
+    def seen(self, carry: CertifiedTeamCarry, view: LocalView) -> LocalView:
+        """Return the view that policies decide on: robots are where their references are."""
+        return at_reference(carry.robots, view) if isinstance(carry.robots, CertifiedCarry) else view
+
     def _received(self, view: LocalView, heard: Word, sent: tuple[Word, ...]) -> Word:
         """Return the newest words heard, now that messages of these ages have arrived."""
         ago = np.maximum(np.rint(np.asarray(view.heard.age_s, float) / self._period_s).astype(int), 1)
@@ -132,25 +133,3 @@ class CertifiedTeam:
         robots = np.arange(len(mates))[:, None, None]
         back = (mates[mates] == robots).argmax(-1)  # the row that a robot has in its teammate's view
         return each(said, lambda part: part[:, mates, back])
-
-
-class CertifiedPilot(Pilot):
-    """A policy that flies the references of a certified team, with rules against deadlock between.
-
-    The policy sees the robot where its reference is when the decision moves it: tube and delay are the
-    tracker's business, and a loop through both would swing.
-    """
-
-    safety: CertifiedTeam  # pyright: ignore[reportIncompatibleVariableOverride]
-
-    def ask(self, carry: PilotCarry, view: LocalView) -> tuple[PilotCarry, Array, np.ndarray]:
-        """Return the next memory, the observation and the policy's command; see `Pilot.ask`."""
-        return super().ask(carry, self._at_reference(carry, view))
-
-    def _at_reference(self, carry: PilotCarry, view: LocalView) -> LocalView:
-        team = carry.safety
-        if not isinstance(team, CertifiedTeamCarry) or not isinstance(team.robots, CertifiedCarry):
-            return view
-        pos, vel = state_at(team.robots.course, team.robots.until_s, np)
-        own, kind = view.own, np.asarray(view.own.pos_m).dtype
-        return view._replace(own=own._replace(pos_m=pos.astype(kind), vel_m_s=vel.astype(kind)))

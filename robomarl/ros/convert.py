@@ -18,6 +18,7 @@ from robomarl.core.view import Goal, Plan
 from robomarl.ros.intake.judge import stamp_of
 from robomarl.ros.intake.sound import MessageError, fault_of, sound
 from robomarl.ros.io.messages import Broadcast, Detections, Estimate, Message
+from robomarl.ros.robot.certified.words import TeamWords, fault_in_words
 from robomarl.ros.robot.command_layout import FLYING
 from robomarl.ros.timing.stamp import set_stamp, time_of
 from robomarl.ros.topics import FRAME, command_columns
@@ -26,6 +27,8 @@ UNIT_TOLERANCE = 1e-3
 """Largest deviation of a quaternion's length from 1. Beyond it the message is rejected, others are normalized."""
 MOST_AHEAD_S = 1.0
 """Maximum time [s] by which detections may be newer than the state estimate in the message that carries them."""
+COURSE_POINTS = 3
+"""Points of a certified robot's message behind state and plan: its course, its anchors, its teammates' anchors."""
 
 
 def odometry_from(estimate: Estimate, stamp_s: float, robot: str) -> Odometry:
@@ -89,18 +92,35 @@ def broadcast_from(
     """Return a state estimate and plan as one message.
 
     Args:
-        said: state, plan and detections to send.
+        said: state, plan, and detections or the words of the certificate to send.
         stamp_s: stamp of the estimate [s].
         robot: name of the sender.
         ahead_s: times [s] from the stamp to the plan's state, after all queued commands, and to the
             stop.
     """
-    plan, seen, times_s = said.plan, said.seen, (0.0, *ahead_s)
+    plan, seen, words, times_s = said.plan, said.seen, said.words, (0.0, *ahead_s)
     moves = zip((said.pos_m, plan.pos_m, plan.stop_m), (said.vel_m_s, plan.vel_m_s, np.zeros(3)), times_s, strict=True)
     points = [point_of([pos], [vel], time_s) for pos, vel, time_s in moves]
     points += [point_of(seen.pos_m, seen.vel_m_s, -seen.age_s)] if seen else []
-    things = seen.kinds if seen else ()
+    points += _courses(words) if words else []
+    things = words.names if words else seen.kinds if seen else ()
     return MultiDOFJointTrajectory(header=header(stamp_s), joint_names=[robot, *things], points=points)
+
+
+def _courses(words: TeamWords) -> list[MultiDOFJointTrajectoryPoint]:
+    """The sender's course; its anchors; its teammates' anchors: a point each."""
+    parts = np.split(words.rows, [1, 1 + len(words.names)])
+    return [_course_point(rows) for rows in parts]
+
+
+def _course_point(rows: np.ndarray) -> MultiDOFJointTrajectoryPoint:
+    point = point_of(rows[:, :3], rows[:, 3:6], 0.0)
+    point.accelerations = [Twist() for _ in rows]
+    for row, motion, accel in zip(rows, point.velocities, point.accelerations, strict=True):  # type: ignore[arg-type]
+        set_xyz(motion.angular, row[6:])
+        set_xyz(accel.linear, row[9:])
+        set_xyz(accel.angular, row[12:])
+    return point
 
 
 def point_of(pos: Iterable[np.ndarray], vel: Iterable[np.ndarray], time_s: float) -> MultiDOFJointTrajectoryPoint:
@@ -115,21 +135,49 @@ def broadcast_to(message: MultiDOFJointTrajectory, robot: str = "") -> tuple[Bro
     """Return a teammate's broadcast and the stamp of its estimate [s]; "" accepts any teammate.
 
     Raises:
-        MessageError: another frame, robot or layout, or values that are not sound, plan and detections
-            included.
+        MessageError: another frame, robot or layout, or values that are not sound, with all that is in it.
     """
     _check_frame(message.header)
     _check_name(message, robot)
-    points, kinds = points_of(message), tuple(list(message.joint_names)[1:])
-    counts = [1, 1, 1, *([len(kinds)] if kinds else [])]
-    if [len(p.transforms) for p in points] != counts or [len(p.velocities) for p in points] != counts:
+    names, points = tuple(list(message.joint_names)[1:]), points_of(message)
+    state, more = points[:3], points[3:]
+    is_certified = len(more) == COURSE_POINTS
+    if len(points) != 3 + (COURSE_POINTS if is_certified else bool(names)) or not _has_counts(state, [1, 1, 1]):
         raise MessageError("a state and plan has three points, and one more for the things that are named if any are")
-    if kinds and time_of(points[-1].time_from_start) > MOST_AHEAD_S:
-        raise MessageError(f"what it sees, it sees {time_of(points[-1].time_from_start):g} s after its stamp")
-    pos = np.array([xyz_of(place.translation) for p in points for place in p.transforms])
-    vel = np.array([xyz_of(motion.linear) for p in points for motion in p.velocities])
-    seen = Detections(kinds, pos[3:], vel[3:], -time_of(points[-1].time_from_start)) if kinds else None
-    return Broadcast(pos[0], vel[0], Plan(pos[1], vel[1], pos[2]), seen), stamp_of(message.header)
+    pos = np.array([xyz_of(point.transforms[0].translation) for point in state])
+    vel = np.array([xyz_of(point.velocities[0].linear) for point in state])
+    words = _words_in(names, more) if is_certified else None
+    seen = _detections_in(names, more[0]) if more and not is_certified else None
+    return Broadcast(pos[0], vel[0], Plan(pos[1], vel[1], pos[2]), seen, words), stamp_of(message.header)
+
+
+def _has_counts(points: Sequence[Message], counts: Sequence[int]) -> bool:
+    found = [(len(point.transforms), len(point.velocities)) for point in points]
+    return found == [(count, count) for count in counts]
+
+
+def _detections_in(kinds: tuple[str, ...], point: Message) -> Detections:
+    """Return the things that a player sees; raises as `broadcast_to`."""
+    if not _has_counts([point], [len(kinds)]):
+        raise MessageError("the fourth point has a place and a velocity of each thing that is named")
+    if (ahead_s := time_of(point.time_from_start)) > MOST_AHEAD_S:
+        raise MessageError(f"what it sees, it sees {ahead_s:g} s after its stamp")
+    pos = np.array([xyz_of(place.translation) for place in point.transforms])
+    vel = np.array([xyz_of(motion.linear) for motion in point.velocities])
+    return Detections(kinds, pos, vel, -ahead_s)
+
+
+def _words_in(names: tuple[str, ...], points: Sequence[Message]) -> TeamWords:
+    """Return what a certified robot tells its teammates; raises as `broadcast_to`."""
+    counts = [1, len(names), len(names)]
+    if not _has_counts(points, counts) or [len(point.accelerations) for point in points] != counts:
+        raise MessageError("a certified robot tells its course, and of each teammate that is named two anchors")
+    moves = [m for p in points for m in zip(p.transforms, p.velocities, p.accelerations, strict=True)]
+    parts = [[t.translation, v.linear, v.angular, a.linear, a.angular] for t, v, a in moves]
+    words = TeamWords(names, np.array([np.concatenate([xyz_of(part) for part in row]) for row in parts]))
+    if fault := fault_in_words(words):
+        raise MessageError(fault)
+    return words
 
 
 def goal_from(goal: Goal, stamp_s: float) -> PoseStamped:

@@ -149,6 +149,8 @@ class PolicyNode(LifecycleNode):
         if jump_s:
             self._robot.inputs.inbox.clock_jumped()
             self.get_logger().warning(f"the clock jumped by {jump_s:.3f} s; stamps of before don't count.")
+        if self._times.slip_s:
+            self._autopilot.clock_jumped(self._times.slip_s)
         self._radio.receive(now)
         before = self._autopilot.state
         decision = self._autopilot.tick(now)

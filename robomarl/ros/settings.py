@@ -27,6 +27,7 @@ class PolicySettings:
     bundle: str = setting("", "name or folder of a bundle, instead of the robot's current one")
     vehicle: str = setting("", "vehicle file that bounds the bundle; by default the one that it was made for")
     estimator: str = setting("", "state estimator whose errors the vehicle file bounds; by default that file's choice")
+    filter: str = setting("full", "safety filter: full and qp are constraints on pairs; certificate: committed courses")
     inner_loop: str = setting("", "control under its commands: attitude or torque_inversion; by default any")
     arena_low_m: tuple[float, float, float] = setting(NOWHERE, "lower corner of the box to stay in, map frame")
     arena_high_m: tuple[float, float, float] = setting(ANYWHERE, "upper corner of the box to stay in, map frame")

@@ -99,7 +99,7 @@ def test_command_is_laid_out_as_rep_147_says():
 
 
 @patient
-@given(st.builds(Broadcast, vectors, vectors, plans, st.none()), stamps)
+@given(st.builds(Broadcast, vectors, vectors, plans, st.none(), st.none()), stamps)
 def test_state_and_plan_there_and_back(said: Broadcast, stamp_s: float):
     back, stamp = convert.broadcast_to(over_the_wire(convert.broadcast_from(said, stamp_s, "cf1", (0.1, 0.75))))
     for ours, theirs in zip((*back[:2], *back.plan), (*said[:2], *said.plan), strict=True):

@@ -8,7 +8,7 @@ previous value.
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from robomarl.core.config import UserError
 from robomarl.core.domain.registry import commands, filter_for, onboard_of
 from robomarl.core.filter.filter import SafetyFilter
 from robomarl.core.filter.give_way import GiveWay, WayCarry
+from robomarl.core.filter.memory import FilterCarry
 from robomarl.core.filter.params import SafetyParams
 from robomarl.core.spec import ActionSpec, Memory
 from robomarl.core.types import Array, FilterResult, PhysicalAction
@@ -56,6 +57,15 @@ class AnyPolicy(Protocol):
         ...
 
 
+@runtime_checkable
+class Leading(Protocol):
+    """A guard that leads its robot along a reference."""
+
+    def seen(self, carry: FilterCarry, view: LocalView, /) -> LocalView:
+        """Return the view that the policy decides on: its robot is where the reference is."""
+        ...
+
+
 class Pilot:
     """A policy behind a safety filter, and where robots have goals of their own, behind rules that break deadlocks.
 
@@ -68,6 +78,7 @@ class Pilot:
         self.safety = safety
         self.rules = rules
         self._check = GivenCheck()
+        self._leading = safety if isinstance(safety, Leading) else None
 
     def init(self, view: LocalView) -> PilotCarry:
         """The memory before the first decision, for the leading axes of the view."""
@@ -96,6 +107,7 @@ class Pilot:
             ValueError: as `step`.
         """
         self._check(view, carry, lambda: self.init(view))
+        view = self._leading.seen(carry.safety, view) if self._leading else view
         with np.errstate(invalid="ignore", over="ignore"):
             memory, obs = self.policy.observation.observe(carry.memory, view)
             policy, nominal = self.policy(carry.policy, obs)

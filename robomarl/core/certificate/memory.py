@@ -2,7 +2,9 @@
 
 from typing import NamedTuple
 
-from robomarl.core.certificate.course import CommittedCourse
+import numpy as np
+
+from robomarl.core.certificate.course import CommittedCourse, state_at
 from robomarl.core.certificate.pact import Pact, Word
 from robomarl.core.filter.memory import FilterCarry
 from robomarl.core.filter.model.bias import Bias
@@ -67,3 +69,13 @@ class Certified(NamedTuple):
     """[...] bool: that distance is more than the tube and its own error, so a declared bound does not hold."""
     point_m: Array
     """[..., 3] the tracked point in the middle of the range of times at which the command may take effect."""
+
+
+def at_reference(carry: CertifiedCarry, view: LocalView) -> LocalView:
+    """Return the view [...] with robots where their references are when the decision moves them.
+
+    Policies decide on it: tube and delay are the tracker's business, and a loop through both would swing.
+    """
+    pos, vel = state_at(carry.course, carry.until_s, np)
+    own, kind = view.own, np.asarray(view.own.pos_m).dtype
+    return view._replace(own=own._replace(pos_m=pos.astype(kind), vel_m_s=vel.astype(kind)))

@@ -96,6 +96,9 @@ class Fleet:
     estimator: str = ""
     """The robots' state estimator, by its name in the vehicle file, whose bounds the filter assumes: firmware, mocap;
     "assumed" for the bounds of `safety`. Empty: the vehicle file's choice."""
+    filter: Literal["full", "qp", "certificate"] = "full"
+    """Safety filter of the robots: `full` and `qp` keep pairs apart by constraints on each, `certificate` flies
+    committed courses (docs/certificate.md)."""
     ssh_config: str = ""
     """An ssh settings file to use instead of the user's own (`ssh -F`)."""
     max_clock_error_s: Positive = 1.0

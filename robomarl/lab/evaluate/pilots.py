@@ -11,7 +11,7 @@ from robomarl.core.filter.params import SafetyParams
 from robomarl.core.hardware.vehicle import Quadrotor
 from robomarl.core.types import Array, FilterResult
 from robomarl.core.view import LocalView
-from robomarl.lab.certified import CertifiedPilot, CertifiedTeam
+from robomarl.lab.certified import CertifiedTeam
 from robomarl.lab.evaluate.evaluation import FlownPolicy
 from robomarl.lab.sim.filter_params import safety_params
 from robomarl.lab.sim.model.upright_filter import FilterOnceUpright
@@ -89,7 +89,7 @@ def make_pilot(policy: FlownPolicy, scenario: Scenario, mode: str) -> Pilot:
     params = safety_params(scenario)
     if mode == "certificate":
         rules = domain_of_task(scenario.task).onboard.rules(params)
-        return CertifiedPilot(policy, certified_team(scenario, params), rules)  # pyright: ignore[reportArgumentType]
+        return Pilot(policy, certified_team(scenario, params), rules)  # pyright: ignore[reportArgumentType]
     safety = filter_for(policy.action, params, "textbook" if mode == "textbook" else "qp")
     chosen = FilterOnceUpright(safety, scenario.period_s) if mode == "upright" else safety
     return Pilot(policy, chosen, domain_of_task(scenario.task).onboard.rules(params))  # pyright: ignore[reportArgumentType]

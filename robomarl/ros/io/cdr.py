@@ -130,6 +130,18 @@ def trajectory_at(data: bytes) -> tuple[list[PointAt], bytes]:
     return points, frame
 
 
+def joint_names(data: bytes) -> tuple[str, ...]:
+    """Return the names of trajectory_msgs/MultiDOFJointTrajectory."""
+    _, at = text_at(data, 12)
+    at = (at + 3) & ~3
+    (count,) = _COUNT.unpack_from(data, at)
+    at, found = at + 4, []
+    for _ in range(count):
+        text, at = text_at(data, at)
+        found.append(text.decode())
+    return tuple(found)
+
+
 def _point_at(data: bytes, at: int) -> tuple[PointAt, int]:
     places, counts = [], []
     for size in (_POSE.size, _TWIST.size, _TWIST.size):

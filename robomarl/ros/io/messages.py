@@ -12,6 +12,7 @@ import numpy as np
 
 from robomarl.core.view import Plan
 from robomarl.ros.intake.sound import ROTATION_TOLERANCE, fault_of
+from robomarl.ros.robot.certified.words import TeamWords, fault_in_words
 
 HISTORY_ROWS = 32
 """Own estimates that are remembered: more than pass while a picture is being looked at."""
@@ -66,12 +67,17 @@ class Broadcast(NamedTuple):
     """[3] each."""
     seen: Detections | None = None
     """Detections of a player, if its latest picture shows any."""
+    words: TeamWords | None = None
+    """Course and pacts of a certified robot; such a robot sends no detections."""
 
 
 def fault_in(said: Broadcast) -> str:
-    """Return why a teammate's broadcast cannot be meant, plan and detections included; "" if it can."""
-    parts = (said.pos_m, said.vel_m_s, *said.plan, *(said.seen[1:3] if said.seen else ()))
-    return fault_of((number for part in parts for number in part.ravel().tolist()), "a number")
+    """Return why a teammate's broadcast cannot be meant, with all that is in it; "" if it can."""
+    seen, words = (said.seen[1:3] if said.seen else ()), ((said.words.rows,) if said.words else ())
+    parts = (said.pos_m, said.vel_m_s, *said.plan, *seen, *words)
+    if why := fault_of((number for part in parts for number in part.ravel().tolist()), "a number"):
+        return why
+    return fault_in_words(said.words) if said.words else ""
 
 
 def fault_in_estimate(estimate: Estimate) -> str:

@@ -12,6 +12,8 @@ from robomarl.ros.io.fast_messages import BroadcastWriter, CommandWriter, RowsWr
 from robomarl.ros.io.subscriptions import Subscriptions
 from robomarl.ros.recording.tick_record import Timing, tick_names, tick_values
 from robomarl.ros.robot.assembly import AssembledRobot, radio_every
+from robomarl.ros.robot.certified.guard import CertifiedRobot
+from robomarl.ros.robot.certified.words import TeamWords
 from robomarl.ros.robot.decision import Decision
 from robomarl.ros.robot.health import Health
 from robomarl.ros.robot.inbox import Broadcast, Now, Problem
@@ -47,7 +49,8 @@ class Reporter:
         self._rows: list[np.ndarray] = []
         self._write_rows = RowsWriter(",".join(names), len(names))
         self._per_message = max(round(ROWS_S * loaded.rate_hz), 1)
-        self._task, self._broadcast = loaded.task, BroadcastWriter(name)
+        self._mates = robot.inputs.inbox.mates if isinstance(loaded.pilot.safety, CertifiedRobot) else ()
+        self._task, self._broadcast = loaded.task, BroadcastWriter(name, self._mates)
         self._sent = len(sent)
         self._write_commands = loaded.task.writer and loaded.task.writer(name, 1 / loaded.rate_hz)
         self._command = None if self._write_commands else CommandWriter(name, sent)
@@ -73,7 +76,9 @@ class Reporter:
         ahead_s = (after_s, after_s + self._fallback.rest_s(decision.plan.vel_m_s))
         seen = decision.reading.view
         told = self._task.told(seen.sensed, float(seen.own.age_s))
-        said = Broadcast(own.pos_m, own.vel_m_s, decision.plan, told)
+        rows = self._robot.autopilot.words
+        words = None if rows is None else TeamWords(self._mates, rows)
+        said = Broadcast(own.pos_m, own.vel_m_s, decision.plan, told, words)
         said = turned_broadcast(said) if self._task.away else said
         self._radio.send(topics.STATE_AND_PLAN, self._broadcast(said, inbox.own_stamp_s, ahead_s))
         return sensor_s

@@ -109,6 +109,26 @@ class Autopilot:
         return self._decider.bias
 
     @property
+    def words(self) -> np.ndarray | None:
+        """[1 + 2 K, 15] what a certified robot says to its teammates; None: nothing."""
+        return self._decider.words
+
+    @property
+    def doubts(self) -> str:
+        """Reasons why a certified robot takes no new course; "" if there are none."""
+        found = self._decider.doubts
+        if found is None or not self.active:
+            return ""
+        names = [self._inbox.mates[k] for k in found.unagreed]
+        agrees = [f"has agreed on no course with {', '.join(names)} yet"] if names else []
+        outside = ["is outside its tube"] if found.trip and not found.waits else []
+        return "; ".join([*agrees, *outside, *(["brakes, because its clock was set"] if found.waits else [])])
+
+    def clock_jumped(self, by_s: float) -> None:
+        """The clock of stamps was set by this time [s]."""
+        self._decider.clock_jumped(by_s)
+
+    @property
     def observed(self) -> np.ndarray | None:
         """Observation of the policy in the last tick; None if it was not asked."""
         return self._decider.observed
@@ -137,16 +157,19 @@ class Autopilot:
         """One decision."""
         self.pilot_s, self._decider.observed, self._inbox.jumps.in_flight = 0.0, None, self.active
         reading = self._inbox.read(now, now.steady_s - self._began_s if self.active else 0.0)
+        self._decider.hear(reading.told, now.stamp_s)
         conditions = self._conditions(reading, now)
         self._ticked_s = now.steady_s
         status = state_machine.on_tick(self.status, conditions)
         self._explain(status.state, state_machine.cause(self.state, status.state, conditions), False)
         self._enter(status, now)
         if not self.active:
+            self._decider.rest(reading.view)
             return self._hold(reading, Held.SILENT if self.state is State.STOP else Held.INACTIVE, None)
         if not reading.own_ok:
             return self._blind(reading, now, Held.BLIND)
         if self.state is State.LAND and self._hover.on_ground(now.steady_s):
+            self._decider.rest(reading.view)
             return self._hold(reading, Held.LANDED, self._layout.padded(np.array(FREE_FALL_M_S2)))
         try:
             return self._fly(reading, now)
@@ -250,7 +273,9 @@ class Autopilot:
         assert own is not None
         # Nobody knows where a vehicle lies that hung from the load: straight down is where none has been.
         station = None if self._inbox.misses_mates else self._inbox.task.station(view)
-        hovering = self._layout.padded(self._hover(self.state, own, (now.steady_s, brake), station))
+        led = self._decider.reference(own, view)
+        hovering = self._layout.padded(self._hover(self.state, led, (now.steady_s, brake), station))
+        self._hover.note(self.state, own, now.steady_s)
         if self.state is not State.BLEND:
             return NominalSource(math.nan, hovering, self.state is State.LAND)
         return NominalSource(min((now.steady_s - self._entered_s) / max(self._patience.blend_s, 1e-9), 1.0), hovering)

@@ -6,6 +6,7 @@ moves: `NominalSource` gives the source of the nominal command of a tick.
 
 import math
 import time
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,8 @@ from robomarl.core.types import FilterResult
 from robomarl.core.view import LocalView, Plan
 from robomarl.ros.io.messages import Estimate
 from robomarl.ros.robot.blind_brake import Fallback
+from robomarl.ros.robot.certified.guard import CertifiedRobot, Doubts, RobotCarry
+from robomarl.ros.robot.certified.words import AddressedWord
 from robomarl.ros.robot.command_layout import CommandLayout
 
 
@@ -45,6 +48,8 @@ class Decider:
         self.pilot, self._landing = pilot, Pilot(pilot.policy, landing or pilot.safety)
         self.layout = CommandLayout(tuple(field.name for field in pilot.policy.action.sent))
         self.fallback = Fallback(pilot.safety.params, self.layout)
+        self._certified: CertifiedRobot | None = pilot.safety if isinstance(pilot.safety, CertifiedRobot) else None
+        self._told: tuple[Sequence[AddressedWord | None], float] = (), 0.0
         self._max_gap_s, self._renews = max_gap_s, False
         self._carry: PilotCarry | None = None
         self._decided_s = self.lost_s = math.nan
@@ -67,6 +72,29 @@ class Decider:
         """Plan, [3] each, to which the filter committed at the last decision."""
         assert self._carry is not None
         return self._carry.safety.plan
+
+    @property
+    def words(self) -> np.ndarray | None:
+        """[1 + 2 K, 15] what a certified robot says to its teammates; None: nothing."""
+        if self._certified is None or self._carry is None:
+            return None
+        return self._certified.said(_certified(self._carry))
+
+    @property
+    def doubts(self) -> Doubts | None:
+        """Reasons why a certified robot takes no new course; None for another one, or before its first decision."""
+        if self._certified is None or self._carry is None:
+            return None
+        return self._certified.doubts(_certified(self._carry))
+
+    def clock_jumped(self, by_s: float) -> None:
+        """The clock of stamps was set by this time [s]."""
+        if self._certified is not None and self._carry is not None:
+            self._carry = _with(self._carry, self._certified.clock_jumped(_certified(self._carry), by_s))
+
+    def hear(self, told: Sequence[AddressedWord | None], stamp_s: float) -> None:
+        """Note what teammates [K] tell this robot, and the time [s] on the team's clock, for the next decision."""
+        self._told = told, stamp_s
 
     def begin(self) -> None:
         """The robot begins to move: nothing of before counts."""
@@ -111,31 +139,62 @@ class Decider:
             steady_s: current time [s].
         """
         self.observed = None
+        self._listen()
         self.lost_s = steady_s if math.isnan(self.lost_s) else self.lost_s
         if (command := self._braked(view, last[1])) is None:
             command = self.fallback.brake(*last, steady_s)
         self.fallback.note(steady_s, command)
         return command
 
+    def rest(self, view: LocalView) -> None:
+        """A tick of a robot that sends no command: a certified one goes on to agree with its teammates."""
+        self._listen()
+        if self._certified is not None and self._carry is not None:
+            self._blind(self._carry, view, math.inf)
+
+    def reference(self, own: Estimate, view: LocalView) -> Estimate:
+        """Return the estimate, of a certified robot with the place and velocity of its reference."""
+        if self._certified is None or self._carry is None:
+            return own
+        seen = self._certified.seen(_certified(self._carry), view).own
+        return own._replace(pos_m=seen.pos_m, vel_m_s=seen.vel_m_s)
+
+    def _listen(self) -> None:
+        """Take up what teammates tell, for the decision to come."""
+        if self._certified is not None and self._carry is not None:
+            self._carry = _with(self._carry, self._certified.hear(_certified(self._carry), *self._told))
+
     def _braked(self, view: LocalView, age_s: float) -> np.ndarray | None:
         """Return the filter's brake command [A]; None without memory, or if the filter raises an exception again."""
         if self._carry is None:
             return None
         try:
-            safety, brake = self.pilot.safety.blind(self._carry.safety, view, np.array(age_s))
+            return self.layout.padded(self._blind(self._carry, view, age_s)[:3])
         except Exception:  # the memory may be the cause, so the next decision begins with fresh memory
             self._carry = None
             return None
-        self._carry = self._carry._replace(safety=safety)
-        return self.layout.padded(brake[:3])
+
+    def _blind(self, carry: PilotCarry, view: LocalView, age_s: float) -> np.ndarray:
+        """Let the filter make a blind tick; return its command [4]."""
+        if self._certified is not None:
+            memory, brake = self._certified.blind(_certified(carry), view, np.array(age_s))
+            self._carry = _with(carry, memory)
+        else:
+            safety, brake = self.pilot.safety.blind(carry.safety, view, np.array(age_s))
+            self._carry = carry._replace(safety=safety)
+        return brake
 
     def _current(self, view: LocalView, steady_s: float) -> PilotCarry:
         """The memory that this decision begins with."""
         carry, renews = self._carry, self._renews
         self._renews = False
         if carry is None or not math.isnan(self.lost_s) or steady_s - self._decided_s > self._max_gap_s:
-            return self._fresh(view, carry)
-        return self.pilot.init(view)._replace(safety=carry.safety) if renews else carry
+            self._carry = self._fresh(view, carry)
+        elif renews:
+            self._carry = self.pilot.init(view)._replace(safety=carry.safety)
+        self._listen()
+        assert self._carry is not None, "one was made"
+        return self._carry
 
     def _fresh(self, view: LocalView, before: PilotCarry | None) -> PilotCarry:
         """Return fresh memory, but with the commands sent lately, which are still on their way to the rotors.
@@ -148,6 +207,9 @@ class Decider:
         queue = np.array(carry.safety.commands)
         if late := self.fallback.latest(len(queue)):
             queue[-len(late) :] = late
+        if self._certified is not None:
+            known = carry if before is None else before
+            return _with(carry, self._certified.resumed(_certified(known), queue))
         safety = carry.safety._replace(commands=queue)
         if before is not None:
             safety = safety._replace(bias=unanchored(before.safety.bias), place_m=before.safety.place_m)
@@ -163,3 +225,13 @@ class Decider:
         count = len(wanted.other)  # what comes after it nobody but a policy says
         mixed = wanted.policy * self.nominal[:count] + (1 - wanted.policy) * wanted.other
         return carry, np.append(mixed, self.nominal[count:])
+
+
+def _certified(carry: PilotCarry) -> RobotCarry:
+    """The memory of the certificate in that of a certified robot's pilot."""
+    assert isinstance(carry.safety, RobotCarry), "the pilot's filter is the certificate"
+    return carry.safety
+
+
+def _with(carry: PilotCarry, memory: RobotCarry) -> PilotCarry:
+    return carry._replace(safety=memory)  # pyright: ignore[reportArgumentType]

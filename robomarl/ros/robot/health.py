@@ -57,6 +57,8 @@ class Health:
         self._filtered = 0
         self._fallbacks: Counter[int] = Counter()
         """Ticks so far by reason, those in which all was well left out."""
+        self._doubts = ""
+        """Reasons why a certified robot takes no new course."""
         self._last: tuple[Decision, str] | None = None
         self._bias: Bias | None = None
         self._misfits = 0
@@ -68,6 +70,7 @@ class Health:
         self._filtered += decision.filtered
         self._fallbacks[decision.reason] += decision.reason not in WELL
         self._last, self._bias = (decision, autopilot.error), autopilot.bias
+        yield from self._doubted(autopilot.doubts)
         sources = frozenset(p.source for p in decision.reading.problems)
         if autopilot.state != self._state:
             bad = autopilot.state in (State.STOP, State.ESTOP) or self._state in POLICY and autopilot.state in FALLBACKS
@@ -82,6 +85,12 @@ class Health:
             bad, line = self._change(decision.reason, autopilot.error)
             yield bad and not (autopilot.ordered and decision.reason == Held.SILENT), line
         self._reason = decision.reason
+
+    def _doubted(self, doubts: str) -> Iterator[tuple[bool, str]]:
+        """Note why a certified robot takes no new course; yield a line where that is new."""
+        before, self._doubts = self._doubts, doubts
+        if doubts and doubts != before:
+            yield "tube" in doubts, f"takes no new course: {doubts}."
 
     def is_due(self) -> bool:
         """Return True if the ticks of one second have been collected."""
@@ -103,6 +112,7 @@ class Health:
         decision, error = self._last or (None, "")
         misfits = 0 if self._bias is None else int(self._bias.misfits)
         problems = dict.fromkeys([*(decision.reading.problems if decision else ()), *wrong])
+        more = {"takes_no_new_course": self._doubts, "error": error}
         values = {
             "bundle": self._bundle,
             "bundle_id": self._id,
@@ -124,16 +134,21 @@ class Health:
             "messages_received": str(sum(count.received for count in counts)),
             **{f"input {p.source}": p.text for p in problems},
             **refused.values(),
-            **({"error": error} if error else {}),
+            **{name: text for name, text in more.items() if text},
         }
         slow, broken = latency.max() > self._period_us, misfits > self._misfits
-        stopped = self._state is State.STOP and not self._ordered
-        failed = self._reason in (Held.FAILED, Held.RAISED, Held.BLIND) or stopped or self._state is State.ESTOP
-        level = ERROR if failed else WARN if problems or slow or broken or news or self._reason > 0 else OK
+        level = self._level(bool(problems or slow or broken or news))
         self._timings, self._filtered, self._misfits = [], 0, misfits
         said = self._said(list(problems), news) + ("; slower than its period" if slow else "")
         said += UNDECLARED.format(self._assumes.estimator) if broken else ""
         return DiagnosticEntry(self._name, level, said, values)
+
+    def _level(self, is_doubtful: bool) -> int:
+        """Return the level of the past second; `is_doubtful` says that something was wrong with inputs or timing."""
+        stopped = self._state is State.STOP and not self._ordered
+        if self._reason in (Held.FAILED, Held.RAISED, Held.BLIND) or stopped or self._state is State.ESTOP:
+            return ERROR
+        return WARN if is_doubtful or self._doubts or self._reason > 0 else OK
 
     def _said(self, problems: Sequence[Problem], news: int) -> str:
         """Return state and reason, problems of the inputs, and the number of messages rejected in this second."""
@@ -141,7 +156,8 @@ class Health:
         strays = self._reason == Reason.OK and any(problem.source == "goal" for problem in problems)
         reason = "does not go to its goal" if strays else reason_name(self._reason)
         refused = [f"refused {news} messages"] if news else []
-        return "; ".join([f"{self._state.name}{why}: {reason}", *map(str, problems), *refused])
+        doubts = [self._doubts] if self._doubts else []
+        return "; ".join([f"{self._state.name}{why}: {reason}", *map(str, problems), *refused, *doubts])
 
     def stopped(self, why: str) -> DiagnosticEntry:
         """A node that does not tick any more."""

@@ -18,6 +18,7 @@ from robomarl.ros.fieldtask import PLAIN, FieldTask
 from robomarl.ros.intake.goal_slot import GoalLimits, GoalSlot
 from robomarl.ros.intake.sound import fault_of, sound
 from robomarl.ros.io.messages import Broadcast, Estimate, PoseHistory, TeamSnapshot, fault_in
+from robomarl.ros.robot.certified.words import AddressedWord, told_to
 from robomarl.ros.robot.jumps import JumpCheck, Reach
 from robomarl.ros.robot.slot import NEVER, Now, Slot, from_the_future
 from robomarl.ros.robot.state_machine import TeamFallback
@@ -70,6 +71,8 @@ class InputSnapshot(NamedTuple):
     """Age [s] of each of the task's own sensors, since the stamp; +inf if there is none."""
     goals: int = 0
     """How many goals have arrived."""
+    told: tuple[AddressedWord | None, ...] = ()
+    """[K] what certified team-mates tell this robot; None: nothing, or nothing that counts."""
 
 
 @dataclass(frozen=True)
@@ -116,6 +119,8 @@ class Inbox:
         self._heard = {name: Slot() for name in self.mates}
         self._rows = np.zeros((5, len(self.mates), 3))
         self._said: list[Broadcast | None] = [None] * len(self.mates)
+        self._name = team[index]
+        self._told: list[tuple[Broadcast | None, AddressedWord | None]] = [(None, None)] * len(self.mates)
         self._goal, self._history = GoalSlot(limits.goals, task.fixed_goal), PoseHistory()
         self._bundles: dict[str, str] = {}
         self._bundle = ""
@@ -235,8 +240,9 @@ class Inbox:
         own_ok = not (own_problems or task_problems and self.task.team_rule is TeamFallback.CONTINUE)
         ages = np.array(source), np.array(delivery)
         sensed = tuple(now.stamp_s - slot.stamp_s for slot in self._sensed.values())
+        told = self._told_by([slot.value if judged[name][1] else None for name, slot in self._heard.items()])
         return InputSnapshot(
-            view, own_ok, not task_problems, tuple(problems), *ages, self.jumps.count, sensed, self._goal.count
+            view, own_ok, not task_problems, tuple(problems), *ages, self.jumps.count, sensed, self._goal.count, told
         )
 
     def _own_problems(self, now: Now) -> list[Problem]:
@@ -295,6 +301,13 @@ class Inbox:
             role=self.task.role,
             time_s=np.float64(time_s),
         )
+
+    def _told_by(self, said: list[Broadcast | None]) -> tuple[AddressedWord | None, ...]:
+        """Return what messages tell this robot; only those that are new since the last time are read."""
+        for k, (now, (before, _)) in enumerate(zip(said, self._told, strict=True)):
+            if now is not before:
+                self._told[k] = now, told_to(now.words if now else None, self._name)
+        return tuple(told for _, told in self._told)
 
     def _rows_of(self, said: list[Broadcast | None]) -> np.ndarray:
         """Return every teammate's latest message as rows [5, K, 3], zeros for none; only rows that are new since the

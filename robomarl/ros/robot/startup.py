@@ -15,7 +15,7 @@ import numpy as np
 from robomarl.core.bundle.bundle import Bundle, load_bundle
 from robomarl.core.bundle.contract import Contract
 from robomarl.core.bundle.golden import check_filter
-from robomarl.core.bundle.pilot import Pilot, pilot_of
+from robomarl.core.bundle.pilot import Pilot
 from robomarl.core.bundle.runtime import Policy, open_policy, read_golden
 from robomarl.core.config import UserError, build
 from robomarl.core.domain.registry import commands, filter_for, onboard_of
@@ -29,6 +29,8 @@ from robomarl.fleet.trust.policy import offer_of
 from robomarl.ros.fieldtask import FieldTask, Seat, field_task
 from robomarl.ros.io.messages import empty_snapshot
 from robomarl.ros.preflight.inner_loop import loop_fault, needed_loop
+from robomarl.ros.robot.certified.guard import CertifiedRobot
+from robomarl.ros.robot.command_layout import FLYING
 from robomarl.ros.robot.health import Assumptions
 from robomarl.ros.robot.hover.touchdown import GROUND_M
 from robomarl.ros.settings import ANYWHERE, NOWHERE, PolicySettings
@@ -147,10 +149,33 @@ def fit(policy: Policy, files: Files, settings: PolicySettings) -> Fitted:
     scenario, size = policy.contract.scenario.content, len(settings.team)
     limits = robot_limits(policy.contract, settings, files.vehicle)
     # The floor of the arena is a line in the air, and a landing ends on the ground below it.
-    landing = filter_for(policy.action, limits.with_lower_floor(GROUND_M))
-    pilot = pilot_of(policy, limits)
+    landing, safety = (
+        guard_of(policy, files.vehicle, settings, params) for params in (limits.with_lower_floor(GROUND_M), limits)
+    )
+    pilot = Pilot(policy, safety, onboard_of(scenario).rules(limits))
     onboard_of(scenario).check_robot(scenario, files.vehicle, size)
     return Fitted(pilot, landing, field_task(scenario, Seat(settings.index, size, settings.away, settings.pitch_m)))
+
+
+def guard_of(policy: Policy, vehicle: AnyVehicle, settings: PolicySettings, params: SafetyParams) -> SafetyFilter:
+    """Return the safety filter that the robot's settings name, with these parameters.
+
+    Raises:
+        UserError: there is no such filter, or it is not for such a robot.
+    """
+    if settings.filter in ("full", "qp"):
+        return filter_for(policy.action, params)
+    if settings.filter != "certificate":
+        raise UserError(f"policy_node: filter = {settings.filter!r} is not known; allowed: full, qp, certificate.")
+    names = tuple(field.name for field in policy.action.fields)
+    if not isinstance(vehicle, Quadrotor) or names != FLYING:
+        raise UserError(
+            f"policy_node: filter = certificate flies quadrotors by {', '.join(FLYING)}, and {policy.contract.name} "
+            f"commands a {vehicle.name} by {', '.join(names)}; write filter: qp into the fleet file."
+        )
+    count = len(settings.team)
+    seat = settings.index, [(settings.index + 1 + k) % count for k in range(count - 1)]
+    return CertifiedRobot(params, vehicle.body.radius_m, seat)  # pyright: ignore[reportReturnType]
 
 
 def warm(fitted: Fitted, mates: int) -> None:
@@ -172,13 +197,17 @@ def _loaded(files: Files, fitted: Fitted) -> Loaded:
         rate_hz=contract.rate_hz,
         max_gap_s=min(gaps, default=5 / contract.rate_hz),
         task=fitted.task,
-        contract=f"{contract.name}, schema {contract.schema_version}",
+        contract=f"{contract.name}, schema {contract.schema_version}{_certificate(fitted.pilot)}",
         vehicle=vehicle.name,
         assumes=Assumptions(vehicle.estimator or ASSUMED, needed.kind if (needed := needed_loop(contract)) else ""),
         land_speed_m_s=_land_speed_m_s(vehicle),
         vehicle_alone_s=_vehicle_alone_s(vehicle),
         seen=tuple(contract.observation.spec.element_names()),
     )
+
+
+def _certificate(pilot: Pilot) -> str:
+    return f", certificate {pilot.safety.mark}" if isinstance(pilot.safety, CertifiedRobot) else ""
 
 
 def named_bundle(name: str, root: Path | None) -> Bundle:

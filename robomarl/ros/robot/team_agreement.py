@@ -22,7 +22,7 @@ class Announcement(NamedTuple):
     robot: str
     bundle_id: str
     contract: str
-    """Name and schema of the bundle's contract."""
+    """Name and schema of the bundle's contract; of a certified robot with the mark of its figures."""
     vehicle: str
     index: int
     state: State

@@ -165,7 +165,7 @@ def ready(reader: Callable, first: Any) -> Any:
     """A reader that has seen a message of this layout, and reads the next one in place."""
     made = reader("left")
     made(serialize_message(first))
-    assert made._layout is not None
+    assert made._laid is not None
     return made
 
 

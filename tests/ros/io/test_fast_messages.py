@@ -67,7 +67,7 @@ def test_odometry(estimate: Estimate, stamp_s: float, robot: str):
 
 
 @patient
-@given(st.builds(Broadcast, vectors, vectors, plans, st.none()), stamps, names, st.floats(0, 5))
+@given(st.builds(Broadcast, vectors, vectors, plans, st.none(), st.none()), stamps, names, st.floats(0, 5))
 def test_state_and_plan(said: Broadcast, stamp_s: float, robot: str, ahead_s: float):
     message = convert.broadcast_from(said, stamp_s, robot, (ahead_s, 2 * ahead_s))
     written = fast_messages.BroadcastWriter(robot)(said, stamp_s, (ahead_s, 2 * ahead_s))
@@ -166,7 +166,7 @@ def test_another_encapsulation_is_never_read_in_place(head: bytes):
     for _ in range(3):
         with suppress(Exception):
             reader(data)
-        assert reader._layout is None
+        assert reader._laid is None
 
 
 @pytest.mark.parametrize("nanoseconds", [0, 1, 123_456_789, 999_999_999])

@@ -20,7 +20,7 @@ def decision(reason: int = 0, problems: tuple = (), filtered: bool = False) -> A
 
 
 def pilot(state: State = State.ACTIVE, error: str = "") -> Any:
-    return SimpleNamespace(active=True, state=state, error=error, bias=bias(0), why="", ordered=False)
+    return SimpleNamespace(active=True, state=state, error=error, bias=bias(0), why="", ordered=False, doubts="")
 
 
 def bias(misfits: int) -> Bias:
@@ -146,3 +146,12 @@ def test_a_bound_that_does_not_hold_is_a_warning_for_the_second_in_which_it_was_
         assert status.values["bias_doubt_m_s2"] == "0.05 0.20 1.00"
         assert status.values["bias_misfits"] == str(misfits)
         assert status.values["estimator"] == "firmware"
+
+
+def test_a_certified_robot_says_whom_it_waits_for():
+    health, waiting = made(), pilot()
+    waiting.doubts = "has agreed on no course with robot_2 yet"
+    lines = [line for _ in range(3) for line in health.note(decision(), waiting, timing())]
+    assert lines.count((False, "takes no new course: has agreed on no course with robot_2 yet.")) == 1
+    entry = health.summary([])
+    assert entry.level == WARN and "robot_2" in entry.message and "robot_2" in entry.values["takes_no_new_course"]

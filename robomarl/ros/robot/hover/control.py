@@ -61,7 +61,7 @@ class HoverController:
 
         Args:
             state: TAKEOFF and PICKUP climb, LAND descends, all others hover.
-            own: the estimate.
+            own: the estimate; of a certified robot the reference.
             when: now [s], and the deceleration [m/s^2] that says where a robot that moves comes to rest: it is held
                 there.
             station_m: [2] world x and y to go to in PICKUP and LAND; None: stay above where it is.
@@ -76,11 +76,15 @@ class HoverController:
         self._place += wanted * dt_s
         if state is State.LAND:
             self._place[2] = min(self._place[2], own.pos_m[2])  # one that was pushed down does not climb back
-            self._touchdown.note(own, self._place, steady_s)
         error = np.clip(self._place - own.pos_m, -0.5, 0.5)
         self._trim = np.clip(self._trim + INTEGRAL_PER_S3 * dt_s * error, -MAX_TRIM_M_S2, MAX_TRIM_M_S2)
         accel = POSITION_PER_S2 * error + VELOCITY_PER_S * (wanted - own.vel_m_s) + self._trim
         return accel
+
+    def note(self, state: State, own: Estimate, steady_s: float) -> None:
+        """Note where the robot itself is after a decision: a landing ends where something holds it up."""
+        if state is State.LAND and self._place is not None:
+            self._touchdown.note(own, self._place, steady_s)
 
     def aloft(self, height_m: float) -> bool:
         """Return True if a robot at this height can be handed over."""

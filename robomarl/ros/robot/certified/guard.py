@@ -1,0 +1,224 @@
+"""`CertifiedRobot`: the certificate as the filter of one robot, with its words to and from teammates. No ROS here.
+
+A robot that begins to move begins a *session*: it remembers nothing of before. Its messages carry
+the session, and the sessions of its teammates as it knows them. A teammate that hears of a new
+session forgets its pact with the robot, brakes, and rests until both have agreed again. Words that
+were meant for a session of before count as none, so a process may die and start again in flight.
+`docs/certificate.md` has the assumptions.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from robomarl.core.certificate.course import rests_at_s, stop_of
+from robomarl.core.certificate.figures import CertificateFigures, figures_of
+from robomarl.core.certificate.kernel import certificate_of
+from robomarl.core.certificate.memory import Certified, CertifiedCarry, DecisionInputs, at_reference
+from robomarl.core.certificate.pact import Word
+from robomarl.core.config import UserError
+from robomarl.core.filter.memory import LARGE, Reason
+from robomarl.core.filter.model.bias import Bias, unanchored
+from robomarl.core.filter.params import SafetyParams
+from robomarl.core.tree import Branch, both
+from robomarl.core.types import Array, FilterResult
+from robomarl.core.view import LocalView, Plan, blank_view
+from robomarl.ros.robot.certified.words import AddressedWord, rows_of
+
+UNCOVERED = ("strangers", "tail", "boards_m")
+"""Parameters of the filter that the certificate has no rule for."""
+SAME = 1e-9
+"""Difference below which two commands count as equal."""
+
+
+class RobotCarry(NamedTuple):
+    """Memory of one certified robot among K teammates."""
+
+    robot: CertifiedCarry
+    heard: Word
+    """[K] newest words of the teammates; a number below 0: none of this session."""
+    now_s: float
+    """Time of this decision, on the team's clock."""
+    session_s: float
+    """When this session began; 0: no decision was made yet."""
+    sessions_s: np.ndarray
+    """[K] sessions of the teammates; 0: none is known."""
+    waits: bool = False
+    """True from a jump of the clock on until the reference rests: then the time of its course means nothing."""
+
+    @property
+    def plan(self) -> Plan:
+        """The course, as a plan, [3] each."""
+        course = self.robot.course
+        return Plan(course.pos_m, course.vel_m_s, stop_of(course, np))
+
+    @property
+    def bias(self) -> Bias:
+        """Estimate of the constant part of the acceleration error."""
+        return self.robot.bias
+
+    @property
+    def commands(self) -> Array:
+        """[Q, 4] commands that have not taken effect for sure yet."""
+        return self.robot.commands
+
+
+class Doubts(NamedTuple):
+    """Reasons why a certified robot takes no new course."""
+
+    unagreed: tuple[int, ...]
+    """Rows of teammates without a pact."""
+    trip: bool
+    """The robot is outside its tube: a bound of the vehicle file does not hold."""
+    waits: bool
+    """The clock was set, and the reference does not rest yet."""
+
+
+class CertifiedRobot:
+    """Filter of one robot; a pure function of its arguments, with the interface of `SafetyFilter`."""
+
+    def __init__(self, params: SafetyParams, radius_m: float, seat: tuple[int, Sequence[int]]) -> None:
+        """Work out the numbers.
+
+        Args:
+            params: safety parameters of the vehicle, with its arena.
+            radius_m: radius of its body.
+            seat: index of this robot, and those of its teammates [K] in the order of its view.
+
+        Raises:
+            UserError: the certificate does not cover what the parameters have; names it.
+        """
+        if uncovered := [name for name in UNCOVERED if getattr(params, name)]:
+            raise UserError(f"the certificate does not cover {uncovered[0]} yet; fly with filter: qp.")
+        self.params, (index, mates) = params, seat
+        self.figures: CertificateFigures = figures_of(params, radius_m)
+        self.certificate = certificate_of(params, self.figures)
+        self._leads = np.array([index < mate for mate in mates], bool)
+        self._present = np.ones(len(mates), bool)
+        self._lost = blank_view(len(mates)).own._replace(pos_m=np.full(3, np.nan))
+
+    def init(self, batch: tuple[int, ...] = ()) -> RobotCarry:
+        """The memory before the first decision, at which the robot takes its place and its session begins."""
+        count = len(self._leads)
+        robot = self.certificate.init(np.full((*batch, 3), np.nan), count, np.zeros(batch))
+        said = self.certificate.said(robot, self._leads)
+        none = np.full((*batch, count), -1)
+        return RobotCarry(robot, said._replace(number=none), 0.0, 0.0, np.zeros(count))
+
+    def hear(self, carry: RobotCarry, told: Sequence[AddressedWord | None], now_s: float) -> RobotCarry:
+        """Return the memory for a decision at that time, with the newest words of each teammate [K].
+
+        `told` is None where a teammate has said nothing yet; words of a session that ended count as none.
+        """
+        carry = carry._replace(now_s=now_s, session_s=carry.session_s or now_s)
+        for k, said in enumerate(told):
+            if said is not None and said.session_s >= carry.sessions_s[k]:
+                carry = self._heard(carry, k, said)
+        return carry
+
+    def _heard(self, carry: RobotCarry, k: int, said: AddressedWord) -> RobotCarry:
+        word, robot, sessions = said.word, carry.robot, carry.sessions_s
+        if said.session_s > sessions[k]:  # that robot remembers no pact any more
+            sessions = np.array(sessions)
+            sessions[k] = said.session_s
+            robot = robot._replace(pact=with_row(robot.pact, k, self.init().robot.pact, k))
+        if said.known_s != carry.session_s:  # its pacts are with this robot's session of before: only its course counts
+            none = np.array(0)
+            word = word._replace(number=none, offered=none, refused=none - 1)
+        return carry._replace(robot=robot, heard=with_row(carry.heard, k, word), sessions_s=sessions)
+
+    def clock_jumped(self, carry: RobotCarry, by_s: float) -> RobotCarry:
+        """Return the memory after the clock was set by this time [s].
+
+        The robot goes on along its course in its own time, and takes no other one before it rests.
+        """
+        robot, course = carry.robot, carry.robot.course
+        robot = robot._replace(course=course._replace(at_s=course.at_s + by_s), until_s=robot.until_s + by_s)
+        return carry._replace(robot=robot, waits=True)
+
+    def doubts(self, carry: RobotCarry) -> Doubts:
+        """Return the reasons why the robot takes no new course."""
+        robot, has = carry.robot, self._present
+        return Doubts(tuple(np.flatnonzero(has & (robot.pact.number == 0)).tolist()), bool(robot.trip), carry.waits)
+
+    def said(self, carry: RobotCarry) -> np.ndarray | None:
+        """[1 + 2 K, 15] what the robot says to its teammates, see `words.rows_of`; None before it has a place."""
+        if not carry.robot.placed:
+            return None
+        word = self.certificate.said(carry.robot, self._leads)
+        return rows_of(word, (carry.session_s, carry.sessions_s))
+
+    def __call__(
+        self, carry: RobotCarry, view: LocalView, nominal: Array, gain_per_s: Array | None = None
+    ) -> tuple[RobotCarry, FilterResult]:
+        """(memory, view, nominal [4]) -> (memory, result), at the time of the last `hear`; the policy's gain has no
+        meaning here."""
+        wanted = np.asarray(nominal, float)
+        after, found = self._step(carry, view, wanted)
+        away = np.asarray(view.heard.pos_m, float) - np.asarray(view.own.pos_m, float)
+        gap = np.linalg.norm(away, axis=-1)[np.asarray(view.heard.mask, bool)].min(initial=np.inf)
+        return after, FilterResult(
+            command=found.command,
+            nominal=nominal,
+            active=not bool((np.abs(found.command - wanted) <= SAME).all()),
+            slack=0.0,
+            solved=not bool(found.vetoed),
+            reason=Reason.OK if _is_sound(view) else Reason.NON_FINITE,
+            margin_m=float(gap) - self.params.safety.separation_m,
+        )
+
+    def blind(self, carry: RobotCarry, view: LocalView, since_s: Array) -> tuple[RobotCarry, np.ndarray]:
+        """A tick without an estimate: the reference brakes and rests, the robot makes its acceleration.
+
+        Also for a robot that does not move, whose command is not sent: it goes on to agree with its teammates.
+
+        Args:
+            carry: memory.
+            view: as ever; of its own state nothing is read.
+            since_s: age of the last estimate, which is not read.
+        """
+        after, found = self._step(carry, view._replace(own=self._lost), np.zeros(4))
+        return after, found.command
+
+    def resumed(self, carry: RobotCarry, queue: Array) -> RobotCarry:
+        """Return the memory after a gap, with the commands [Q, 4] that were sent meanwhile."""
+        robot = carry.robot._replace(commands=queue, bias=unanchored(carry.robot.bias))
+        return carry._replace(robot=robot)
+
+    def seen(self, carry: RobotCarry, view: LocalView) -> LocalView:
+        """Return the view that the policy decides on: the robot is where its reference is."""
+        return at_reference(carry.robot, view) if carry.robot.placed else view
+
+    def _step(self, carry: RobotCarry, view: LocalView, nominal: np.ndarray) -> tuple[RobotCarry, Certified]:
+        given = DecisionInputs(view, carry.heard, self._leads, self._present, nominal, np.array(carry.now_s))
+        before = carry.robot
+        waits = carry.waits and bool(rests_at_s(before.course, np) > carry.now_s + self.figures.lead_s)
+        if waits:  # as one outside its tube: its reference comes to rest
+            before = before._replace(trip=np.array(True))
+        robot, found = self.certificate.step(before, given)
+        return carry._replace(robot=robot, waits=waits), found
+
+    @property
+    def mark(self) -> str:
+        """Eight digits that are equal for robots with equal figures: only such robots fly a certificate together."""
+        f = self.figures
+        shared = (f.period_s, f.lead_s, f.learned, f.unlearned, f.squash, f.accel_m_s2, f.speed_m_s, f.stop_s, f.bend_m)
+        return hashlib.sha256(repr(shared).encode()).hexdigest()[:8]
+
+
+def with_row(many: Branch, k: int, one: Branch, row: int | None = None) -> Branch:
+    """Return [K] arrays with row k from `one`: from its arrays [], or from their row if that is named."""
+
+    def put(array: np.ndarray, value: np.ndarray) -> np.ndarray:
+        made = np.array(array)
+        made[k] = value if row is None else value[row]
+        return made
+
+    return both(many, one, put)
+
+
+def _is_sound(view: LocalView) -> bool:
+    own = view.own
+    return bool((np.abs(own.pos_m) < LARGE).all() and (np.abs(own.vel_m_s) < LARGE).all())

@@ -1,0 +1,155 @@
+"""The certificate on robots that exchange messages as bytes: loss, old messages, processes that die and start again."""
+
+import numpy as np
+import pytest
+
+from robomarl.core.filter.memory import Reason
+from robomarl.core.view import blank_view
+from robomarl.ros.robot.certified.words import told_to
+from tests.ros.robot.certified.paper_team import PARAMS, PaperTeam
+
+D_M = 0.4996
+"""Distance that references of two Crazyflies keep."""
+
+
+@pytest.mark.parametrize(("count", "loss"), [(3, 0.0), (4, 0.4)])
+def test_a_team_swaps_places(count: int, loss: float):
+    team = PaperTeam(count, loss, seed=count)
+    for _ in range(700):
+        team.tick()
+        if team.arrived():
+            break
+    assert team.arrived() and all(robot.agreed for robot in team.robots)
+    assert team.references_m >= D_M
+    assert team.bodies_m > 0.3
+
+
+def test_nobody_moves_before_all_have_spoken():
+    team = PaperTeam(3, seed=1)
+    team.robots[2].alive = False
+    start = [robot.pos.copy() for robot in team.robots]
+    for _ in range(100):
+        team.tick()
+    assert all(np.linalg.norm(robot.pos - at) < 0.01 for robot, at in zip(team.robots, start, strict=True))
+    team.robots[2].restart()
+    for _ in range(100):
+        team.tick()
+    assert all(np.linalg.norm(robot.pos - at) > 0.3 for robot, at in zip(team.robots, start, strict=True))
+
+
+@pytest.mark.parametrize("dead", [0, 3], ids=["leads all", "follows all"])
+def test_a_process_dies_and_starts_again_in_flight(dead: int):
+    team = PaperTeam(4, loss=0.3, seed=5)
+    for _ in range(80):
+        team.tick()
+    assert not team.arrived() and np.linalg.norm(team.robots[dead].vel) > 0.2
+    team.robots[dead].alive = False
+    for _ in range(60):
+        team.tick()
+    team.robots[dead].restart()
+    for _ in range(700):
+        team.tick()
+        if team.arrived():
+            break
+    assert team.arrived() and all(robot.agreed for robot in team.robots)
+    assert team.references_m >= D_M
+    assert team.bodies_m > 0.3
+
+
+def test_a_team_mate_of_a_new_session_is_agreed_with_anew():
+    team = PaperTeam(2, seed=2)
+    for _ in range(60):
+        team.tick()
+    first, second = team.robots
+    assert first.agreed and second.agreed
+    moving = np.linalg.norm(first.carry.robot.course.vel_m_s)
+    assert moving > 0.2
+    second.restart()
+    data = second.decide(team.now_s + 0.02)
+    first.hear("r1", data)
+    first.decide(team.now_s + 0.02)
+    assert not first.agreed, "the other one remembers no pact"
+    course = first.carry.robot.course
+    for _ in range(3):  # nothing arrives: it brakes along its course
+        team.now_s += 0.02
+        first.decide(team.now_s + 0.02)
+    assert all(np.array_equal(a, b) for a, b in zip(course, first.carry.robot.course, strict=True))
+
+
+def test_words_of_a_session_that_ended_are_none():
+    team = PaperTeam(2, seed=2)
+    for _ in range(60):
+        team.tick()
+    first, second = team.robots
+    old = team.said["r1"][-1]
+    second.restart()
+    for _ in range(60):
+        team.tick()
+    assert first.agreed
+    before = first.carry
+    words = first.readers["r1"](old)[0].words
+    after = first.guard.hear(before, [told_to(words, "r0")], team.now_s)
+    assert after.sessions_s == before.sessions_s and after.heard.number == before.heard.number
+    # And those that were meant for the receiver's own session of before tell its sender's course, and no pact.
+    first.restart()
+    young = first.guard.hear(first.carry, [told_to(words, "r0")], team.now_s + 1.0)
+    assert young.heard.number[0] == 0 and young.heard.offered[0] == 0 and young.sessions_s[0] == words_session(words)
+
+
+def words_session(words) -> float:
+    told = told_to(words, "r0")
+    assert told is not None
+    return told.session_s
+
+
+def test_without_an_estimate_the_reference_brakes_and_says_so():
+    team = PaperTeam(2, seed=2)
+    for _ in range(60):
+        team.tick()
+    robot = team.robots[0]
+    view = blank_view(1)
+    lost = view._replace(own=view.own._replace(pos_m=np.full(3, np.nan)))
+    course = robot.carry.robot.course
+    carry = robot.guard.hear(robot.carry, [None], team.now_s + 0.02)
+    after, result = robot.guard(carry, lost, np.array([3.0, 0, 0, 0]))
+    assert result.reason is Reason.NON_FINITE and np.isfinite(result.command).all()
+    blind, command = robot.guard.blind(carry, view, np.array(1.0))
+    assert np.array_equal(command, result.command)
+    for found in (after, blind):
+        assert all(np.array_equal(a, b) for a, b in zip(course, found.robot.course, strict=True))
+    assert np.abs(command[:3]).max() <= max(PARAMS.limits.accel_max_m_s2)
+
+
+@pytest.mark.parametrize("by_s", [0.5, -0.5, 0.01])
+def test_a_clock_that_is_set_makes_the_robot_rest_first(by_s: float):
+    team = PaperTeam(2, seed=2)
+    for _ in range(60):
+        team.tick()
+    robot, other = team.robots
+    stop = robot.carry.plan.stop_m
+    assert np.linalg.norm(robot.vel) > 0.2 and robot.guard.doubts(robot.carry) == ((), False, False)
+    robot.carry = robot.guard.clock_jumped(robot.carry, by_s)
+    now_s, speeds = team.now_s + by_s, []
+    for _ in range(60):
+        now_s += 0.02
+        robot.decide(now_s)
+        other.decide(team.now_s)
+        if not robot.guard.doubts(robot.carry).waits:
+            break
+        speeds.append(np.linalg.norm(robot.vel))
+    assert len(speeds) > 5 and speeds[-1] < 0.3 * speeds[0]
+    assert np.linalg.norm(robot.pos - stop) < 0.15, "it came to rest where it had told"
+
+
+def test_it_says_whom_it_waits_for():
+    team = PaperTeam(3, seed=1)
+    team.robots[2].alive = False
+    for _ in range(20):
+        team.tick()
+    assert team.robots[0].guard.doubts(team.robots[0].carry).unagreed == (1,)
+    assert team.robots[1].guard.doubts(team.robots[1].carry).unagreed == (0,)
+
+
+def test_the_mark_tells_figures_apart():
+    one, other = (PaperTeam(2).robots[i].guard.mark for i in range(2))
+    assert one == other and len(one) == 8
