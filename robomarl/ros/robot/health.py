@@ -87,9 +87,9 @@ class Health:
         self._reason = decision.reason
 
     def _doubted(self, doubts: str) -> Iterator[tuple[bool, str]]:
-        """Note why a certified robot takes no new course; yield a line where that is new."""
+        """Note why a certified robot takes no new course; yield a line where that begins."""
         before, self._doubts = self._doubts, doubts
-        if doubts and doubts != before:
+        if doubts and (not before or ("tube" in doubts) > ("tube" in before)):
             yield "tube" in doubts, f"takes no new course: {doubts}."
 
     def is_due(self) -> bool:
