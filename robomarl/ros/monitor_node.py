@@ -86,7 +86,7 @@ class MonitorNode(Node):
             for name in settings.team
         }
         vehicle = load_any_vehicle(settings.vehicle, settings.estimator) if settings.vehicle else None
-        self._goals = GoalWatch(self, settings.team, settings.base, vehicle)
+        self._goals = GoalWatch(self, settings.team, settings.base, vehicle, settings.filter)
         claim = topics.MONITOR
         self._claims = Mailbox(self, claim, claim.of("", self._base), _claim_of, depth=20)
         self._recordings = Mailbox(

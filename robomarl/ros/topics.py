@@ -54,8 +54,8 @@ ODOMETRY = Topic(
 STATE_AND_PLAN = Topic(
     "state_and_plan", "trajectory_msgs/msg/MultiDOFJointTrajectory", False, False, 5, "`radio_hz`", "map",
     "the only message between robots: `points` are the estimate, the state after the queued commands, the stop point; "
-    "a player adds what it sees, by the names in `joint_names` after its own; a certified robot adds its course and, of "
-    "each teammate in `joint_names`, their two anchors (docs/certificate.md)",
+    "a player adds what it sees, by the names in `joint_names` after its own; a certified robot adds its course and, "
+    "of each teammate in `joint_names`, their two anchors (docs/certificate.md)",
 )  # fmt: skip
 COMMAND = Topic(
     "command", "trajectory_msgs/msg/MultiDOFJointTrajectory", True, False, 1, "policy rate while active", "map",

@@ -1,4 +1,4 @@
-"""Certified robots through their nodes, over real DDS: they arrive, and a recording of them is decided again, bit by bit."""
+"""Certified robots through their nodes, over real DDS: they arrive, and a recording is decided again, bit by bit."""
 
 import json
 from pathlib import Path

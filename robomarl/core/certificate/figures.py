@@ -78,6 +78,12 @@ class CertificateFigures:
     """Corners of the room in which references come to rest."""
 
     @property
+    def wall_m(self) -> Vector3:
+        """Distances along each axis that references rest from a wall of the arena."""
+        x, y, z = (WALL_TUBES * half for half in self.unlearned.half_m)
+        return (x, y, z)
+
+    @property
     def span_s(self) -> float:
         """Time over which courses are compared; all rest at its end."""
         return self.stop_s + 3 * self.period_s
@@ -97,12 +103,13 @@ def figures_of(params: SafetyParams, radius_m: float) -> CertificateFigures:
     count = max(round(SMOOTH_S / period), 1)
     squash = (1.0, 1.0, 1.0 if params.planar else 1 / params.safety.downwash_ratio)
     speed, late = SPEED_SHARE * params.limits.speed_m_s, params.safety.delay_s * (1 + params.safety.shortest_share) / 2
-    fixed = radius_m + params.look_ahead_m + speed * CLOCK_OFFSET_S
+    ahead = params.look_ahead_m
+    fixed = radius_m + ahead + speed * CLOCK_OFFSET_S
     # The mean of points up to (m - 1) / 2 periods away, on a path of bounded acceleration.
     smoothed = math.hypot(*accel) * (count**2 - 1) * period**2 / 24
     learned, unlearned = (_tube(params, bias, (smoothed, fixed)) for bias in (LEARNED_BIAS_M_S2, math.inf))
     x, y, z = (WALL_TUBES * half for half in unlearned.half_m)
-    low, high = _resting_room(params.arena, (x, y, z))
+    low, high = _resting_room(params.arena, (x + ahead, y + ahead, z))
     segments = math.ceil((STOP_S + 2 * period) / SEGMENT_S)
     return CertificateFigures(
         tracker=tracker,
@@ -111,7 +118,7 @@ def figures_of(params: SafetyParams, radius_m: float) -> CertificateFigures:
             accel,
             speed,
             2 * learned.room_m,
-            math.hypot(*unlearned.half_m) + smoothed,
+            math.hypot(*unlearned.half_m) + smoothed + ahead,
             None if params.arena is None else Arena(low, high),
         ),
         period_s=period,
@@ -199,7 +206,7 @@ def _front(
         accel: largest acceleration on each axis.
         speed_m_s: largest speed.
         apart_m: distance of two references.
-        beside_m: tube about a reference, which comes on top of the clearance to obstacles.
+        beside_m: tube about a reference, and the look-ahead: they come on top of the clearance to obstacles.
         arena: room in which references rest.
     """
     safety = dataclasses.replace(
@@ -210,5 +217,6 @@ def _front(
     if safety.clearance_m is not None:
         safety = dataclasses.replace(safety, clearance_m=safety.clearance_m + beside_m)
     limits = LimitConfig((-accel[0], -accel[1], -accel[2]), accel, speed_m_s, params.limits.yaw_rate_rad_s)
-    front = dataclasses.replace(_plain(params, safety), limits=limits, arena=arena, min_mates=0)
+    # A reference is the look-ahead point itself, and what its robot's centre is off is in `apart_m`.
+    front = dataclasses.replace(_plain(params, safety), limits=limits, arena=arena, min_mates=0, look_ahead_m=0.0)
     return dataclasses.replace(front, obstacles=params.obstacles)

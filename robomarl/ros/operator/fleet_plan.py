@@ -135,6 +135,7 @@ def _shared(fleet: Fleet, team_of: Parameters, base: str, options: PlanOptions) 
     if options.monitor:
         has_goals = graph_of(task_name(fleet.scenario)).goal is GOAL  # each robot its own
         named = {"vehicle": _absolute(fleet.vehicle), "estimator": fleet.estimator} if has_goals else {}
+        named |= {"filter": fleet.filter} if has_goals else {}
         watched = _checked(MonitorSettings, {**team_of, **named})
         specs.append(
             replace(

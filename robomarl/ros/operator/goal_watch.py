@@ -3,18 +3,20 @@
 import numpy as np
 from rclpy.node import Node
 
-from robomarl.core.goals.rest import vehicle_rest
 from robomarl.core.goals.room import spacing_faults
 from robomarl.core.hardware.vehicle import AnyVehicle
 from robomarl.ros import convert, topics
 from robomarl.ros.intake.mailbox import Mailbox
+from robomarl.ros.robot.certified.rest import rest_of
 from robomarl.ros.robot.health import OK, WARN, DiagnosticEntry
 
 
 class GoalWatch:
     """Listens to the goals of all robots, each of which knows its own only."""
 
-    def __init__(self, node: Node, team: tuple[str, ...], base: str, vehicle: AnyVehicle | None) -> None:
+    def __init__(
+        self, node: Node, team: tuple[str, ...], base: str, vehicle: AnyVehicle | None, filter_name: str = "full"
+    ) -> None:
         """Subscribe, and compute how near to each other the vehicles can rest.
 
         Args:
@@ -22,9 +24,10 @@ class GoalWatch:
             team: names of all robots.
             base: namespace of the team.
             vehicle: the robots' vehicle; None for a team without goals for single robots, which is not watched.
+            filter_name: safety filter of the robots, as in the fleet file.
         """
         goal, told = topics.GOAL, team if vehicle else ()
-        self._rest = vehicle_rest(vehicle) if vehicle else None
+        self._rest = rest_of(vehicle, filter_name)[0] if vehicle else None
         self._boxes = {name: Mailbox(node, goal, goal.of(name, base), convert.goal_to) for name in told}
         self._goals_m: dict[str, np.ndarray] = {}
 

@@ -67,7 +67,7 @@ def stay_up(
         UserError: as `rehearse`.
     """
     with bring_up(fleet, replace(plan, tell_goals=True), plan.domain_id, relay) as team:
-        relay("up", price_of(fleet.vehicle_config) + ".")
+        relay("up", price_of(fleet.vehicle_config, fleet.filter) + ".")
         team.configure()
         end_s = time.monotonic() + (duration_s or math.inf)
         with suppress(KeyboardInterrupt), team.respawning():

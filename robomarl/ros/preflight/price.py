@@ -1,17 +1,17 @@
 """`price_of`: what the bounds of a vehicle's estimator cost, in words: how far apart robots rest. No ROS."""
 
-from robomarl.core.goals.rest import vehicle_margins, vehicle_rest
 from robomarl.core.hardware.fleet import Fleet
 from robomarl.core.hardware.vehicle import AnyVehicle
 from robomarl.ros.preflight.seen import CheckRow
+from robomarl.ros.robot.certified.rest import rest_of
 
 
-def price_of(vehicle: AnyVehicle) -> str:
-    """Return the bounds of the estimator that flies, and the distances that its filter keeps for them.
+def price_of(vehicle: AnyVehicle, filter_name: str = "full") -> str:
+    """Return the bounds of the estimator that flies, and the distances that the fleet's filter keeps for them.
 
     The distances are those of the vehicle file. A robot keeps more where its bundle is stricter.
     """
-    rest, near = vehicle_rest(vehicle), vehicle_margins(vehicle)
+    rest, near = rest_of(vehicle, filter_name)
     name, (position_m, velocity_m_s) = next(iter(vehicle.bounds.items()))
     above = "" if rest.above_m is None else f" and {rest.above_m:.2f} m above"
     wide_m = 2 * max(near.wall_m, near.obstacle_m or 0.0)
@@ -24,4 +24,4 @@ def price_of(vehicle: AnyVehicle) -> str:
 
 def price_row(fleet: Fleet) -> CheckRow:
     """Return the distances of a fleet as a row of the preflight, which never fails."""
-    return CheckRow("", "distances", True, price_of(fleet.vehicle_config))
+    return CheckRow("", "distances", True, price_of(fleet.vehicle_config, fleet.filter))

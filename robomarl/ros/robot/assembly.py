@@ -6,13 +6,15 @@ from typing import NamedTuple
 
 from robomarl import __version__
 from robomarl.core.config import UserError
-from robomarl.core.filter.params import SafetyParams
+from robomarl.core.filter.filter import SafetyFilter
 from robomarl.core.goals.rest import margins
 from robomarl.core.goals.room import box_fault, goal_fault, inside
 from robomarl.ros.intake.goal_slot import GoalLimits
 from robomarl.ros.recording.watch import RecordingWatch
 from robomarl.ros.robot.autopilot import Autopilot, TeamWatch
 from robomarl.ros.robot.blind_brake import Fallback
+from robomarl.ros.robot.certified.guard import CertifiedRobot
+from robomarl.ros.robot.certified.rest import certified_goal_fault
 from robomarl.ros.robot.command_layout import CommandLayout
 from robomarl.ros.robot.heartbeat import Heartbeat
 from robomarl.ros.robot.hover.control import HoverConfig, HoverController
@@ -59,7 +61,9 @@ def assemble(settings: PolicySettings, loaded: Loaded) -> AssembledRobot:
     params = loaded.pilot.safety.params
     fallback = Fallback(params, CommandLayout(tuple(field.name for field in loaded.pilot.policy.action.sent)))
     ages = (fallback.max_own_age_s, params.safety.max_age_s, settings.frozen_after_s)
-    limits = InboxLimits(*ages, reach=reach_of(params), goals=goal_limits(params, loaded.task.goal is GOAL))
+    limits = InboxLimits(
+        *ages, reach=reach_of(params), goals=goal_limits(loaded.pilot.safety, loaded.task.goal is GOAL)
+    )
     inbox = Inbox(settings.team, settings.index, limits, loaded.task)
     inbox.expect_bundle(loaded.id)
     seat = (settings.name, loaded.id, loaded.contract, loaded.vehicle, settings.index, State.STANDBY)
@@ -83,15 +87,20 @@ def assemble(settings: PolicySettings, loaded: Loaded) -> AssembledRobot:
     return AssembledRobot(settings, loaded, inputs, autopilot, fallback)
 
 
-def goal_limits(params: SafetyParams, is_own: bool) -> GoalLimits:
+def goal_limits(safety: SafetyFilter | CertifiedRobot, is_own: bool) -> GoalLimits:
     """Return the limits by which an inbox checks goals; measure the margins of the robot's filter now, and
     not in flight.
 
     Args:
-        params: parameters of the robot's filter.
+        safety: the robot's filter.
         is_own: True if the goal is the robot's; otherwise it is that of the team's load, which hangs
             inside the arena.
     """
+    params = safety.params
+    if isinstance(safety, CertifiedRobot):
+        front = safety.figures.front
+        margins(front)
+        return GoalLimits(partial(certified_goal_fault, safety.figures), partial(inside, front))
     if not is_own:
         return GoalLimits(partial(box_fault, params))
     margins(params)

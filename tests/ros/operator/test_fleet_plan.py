@@ -91,7 +91,7 @@ def test_nodes_get_the_estimator_and_real_robots_need_one(fleet: Fleet):
     assert [nodes[name]["estimator"] for name in ("policy_node", "monitor", "mocap_node")] == ["mocap"] * 3
     silent = replace(fleet, estimator="")
     assert "estimator" not in plan_fleet(silent, PlanOptions(sim=True))[0].parameters
-    with pytest.raises(UserError, match="^Fleet local_4: estimator is missing, .* measured bounds of firmware, mocap;"):
+    with pytest.raises(UserError, match="^Fleet local_4: estimator is missing, .* measured bounds of firmware, firmware_corrected, mocap;"):
         plan_fleet(silent, PlanOptions(mocap="tf"))
 
 

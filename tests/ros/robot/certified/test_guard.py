@@ -66,6 +66,7 @@ def test_a_team_mate_of_a_new_session_is_agreed_with_anew():
     assert moving > 0.2
     second.restart()
     data = second.decide(team.now_s + 0.02)
+    assert data is not None
     first.hear("r1", data)
     first.decide(team.now_s + 0.02)
     assert not first.agreed, "the other one remembers no pact"

@@ -70,11 +70,11 @@ def test_bytes_and_objects_carry_the_same_words(seed: int):
 def test_other_layouts_are_refused():
     broadcast, _, _ = said(0)
     message = convert.broadcast_from(broadcast, 12.5, "a", (0.1, 0.2))
-    message.points[5].accelerations.pop()
+    convert.points_of(message)[5].accelerations.pop()
     with pytest.raises(MessageError, match="two anchors"):
         convert.broadcast_to(message, "a")
     message = convert.broadcast_from(broadcast, 12.5, "a", (0.1, 0.2))
-    message.points.pop()
+    convert.points_of(message).pop()
     with pytest.raises(MessageError, match="three points"):
         convert.broadcast_to(message, "a")
 

@@ -1,0 +1,40 @@
+"""Distances at which robots rest, by the safety filter that flies them. No ROS here."""
+
+import numpy as np
+
+from robomarl.core.certificate.figures import CertificateFigures, figures_of
+from robomarl.core.filter.params import from_vehicle
+from robomarl.core.goals.rest import PERIOD_S, Margins, RestDistances, vehicle_margins, vehicle_rest
+from robomarl.core.goals.room import goal_fault
+from robomarl.core.hardware.vehicle import AnyVehicle, Quadrotor
+
+CERTIFICATE = "certificate"
+"""Name of the certificate among the filters of a fleet file."""
+
+
+def rest_of(vehicle: AnyVehicle, filter_name: str) -> tuple[RestDistances, Margins]:
+    """Return the distances of a vehicle's file, at 50 Hz: from each other, and from walls and obstacles.
+
+    Certified robots rest where their references may: these keep the distance of their pacts.
+    """
+    if filter_name != CERTIFICATE or not isinstance(vehicle, Quadrotor):
+        return vehicle_rest(vehicle), vehicle_margins(vehicle)
+    params = from_vehicle(vehicle, PERIOD_S)
+    figures = figures_of(params, vehicle.body.radius_m)
+    apart_m, clear_m = 2 * figures.learned.room_m, figures.front.safety.clearance_m
+    x, _, z = figures.wall_m
+    return RestDistances(apart_m, apart_m * params.safety.downwash_ratio), Margins(x, z, clear_m)
+
+
+def certified_goal_fault(figures: CertificateFigures, place_m: np.ndarray, reach_m: float = 0.0) -> str:
+    """Return the reason why the reference of a certified robot cannot rest at a place [3]; "" if it can.
+
+    Args:
+        figures: numbers of the robot's certificate, with its arena.
+        place_m: the goal, world frame [m].
+        reach_m: distance from the goal at which a robot has arrived.
+    """
+    if not (fault := goal_fault(figures.front, place_m, reach_m)):
+        return ""
+    x, y, z = figures.wall_m
+    return f"{fault}; the certificate keeps {x:.2f}, {y:.2f}, {z:.2f} m from the arena's walls along x, y, z"

@@ -1,0 +1,37 @@
+"""Where certified robots rest: from each other, from walls; goals nearer than that are refused with the numbers."""
+
+import numpy as np
+import pytest
+
+from robomarl.core.filter.params import Arena, from_vehicle
+from robomarl.core.goals.rest import vehicle_rest
+from robomarl.core.goals.room import spacing_faults
+from robomarl.core.hardware.vehicle import load_vehicle
+from robomarl.ros.preflight.price import price_of
+from robomarl.ros.robot.assembly import goal_limits
+from robomarl.ros.robot.certified.guard import CertifiedRobot
+from robomarl.ros.robot.certified.rest import rest_of
+
+VEHICLE = load_vehicle("crazyflie_21")
+
+
+def test_goals_keep_the_distance_of_pacts():
+    rest, near = rest_of(VEHICLE, "certificate")
+    assert rest.beside_m == pytest.approx(0.4996, abs=1e-3)
+    assert rest.above_m == pytest.approx(2 * rest.beside_m)
+    assert rest_of(VEHICLE, "full")[0] == vehicle_rest(VEHICLE)
+    place = np.array([0.0, 0.0, 1.5])
+    for away, fits in (((0.48, 0, 0), False), ((0.51, 0, 0), True), ((0, 0, 0.97), False), ((0, 0, 1.01), True)):
+        faults = spacing_faults(rest, {"a": place, "b": place + away})
+        assert bool(faults) != fits
+        assert fits or "0.500 m" in faults[0] and f"{max(away):.3g} m" in faults[0]
+    told = price_of(VEHICLE, "certificate")
+    assert "0.50 m beside and 1.00 m above" in told and f"rests {near.wall_m:.2f} m from a wall" in told
+
+
+def test_a_goal_by_a_wall_is_refused_with_the_room_that_references_have():
+    params = from_vehicle(VEHICLE, 0.02, Arena((-3.0, -3.0, 0.1), (3.0, 3.0, 3.0)))
+    limits = goal_limits(CertifiedRobot(params, VEHICLE.body.radius_m, (0, [1])), True)  # pyright: ignore
+    assert limits.fault(np.array([2.85, 0.0, 1.5])) == ""
+    fault = limits.fault(np.array([2.95, 0.0, 1.5]))
+    assert "x = 2.95 m" in fault and "0.13, 0.13, 0.32 m from the arena's walls" in fault
