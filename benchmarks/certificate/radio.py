@@ -5,12 +5,12 @@ from typing import TypeVar
 import numpy as np
 
 from benchmarks.filter.fallbacks.genes import Genes
-from benchmarks.filter.fallbacks.words import PERIOD_S
 from robomarl.core.certificate.pact import Word
 
 Tree = TypeVar("Tree")
 LOSSES = 4
-"""Ways to lose messages: none, 30 % at random, about half of them by link, and a third of the time at a stretch."""
+"""Ways to lose messages: none, 30 % at random, about half of them by link, and a third of the time at a stretch. One
+more, of the random matrix: half of the time, 25 decisions at a stretch."""
 KEPT = 6
 
 
@@ -24,9 +24,11 @@ def over(change, *trees: Tree) -> Tree:
 class Radio:
     """Radio of E teams. Row k of robot i is robot (i + 1 + k) mod N."""
 
-    def __init__(self, genes: Genes, random: np.random.Generator, count: int, deaf_after_s: float | None) -> None:
-        """Begin without any message."""
-        self.genes, self.random, self.deaf_after_s = genes, random, deaf_after_s
+    def __init__(
+        self, genes: Genes, random: np.random.Generator, count: int, deaf_after: float | None, losses: int = LOSSES
+    ) -> None:
+        """Begin without any message; `deaf_after` so many decisions nothing is received."""
+        self.genes, self.random, self.deaf_after, self.losses = genes, random, deaf_after, losses
         robots, rows = np.arange(count)[:, None], np.arange(count - 1)[None]
         self.mates, self.back = (robots + 1 + rows) % count, count - 2 - rows + 0 * robots
         self._past: list[Word] = []
@@ -41,16 +43,20 @@ class Radio:
         self._past = [self._turned(said), *self._past[: KEPT - 1]]
         arrives = self._arrives(step, said.number.shape)
         late = np.minimum(self.genes["latency"], len(self._past)) - 1
-        episodes = np.arange(len(late))
-        new = over(lambda *ages: np.stack(ages)[late, episodes], *self._past)
-        return over(lambda a, b: np.where(arrives.reshape(arrives.shape + (1,) * (a.ndim - 3)), a, b), new, heard)
+        which = [(words, arrives & (late == age)[:, None, None]) for age, words in enumerate(self._past)]
+        which = [(words, here) for words, here in which if here.any()]
+        new = over(np.array, heard)
+        for words, here in which:
+            over(lambda a, b, here=here: a.__setitem__(here, b[here]), new, words)
+        return new
 
     def _turned(self, said: Word) -> Word:
         return over(lambda part: part[:, self.mates, self.back], said)
 
     def _arrives(self, step: int, shape: tuple[int, ...]) -> np.ndarray:
-        if self.deaf_after_s is not None and step * PERIOD_S > self.deaf_after_s:
+        if self.deaf_after is not None and step > self.deaf_after:
             return np.zeros(shape, bool)
         turn = step + self.genes["link_phase"][:, :, : shape[-1]]
         ways = [np.ones(shape, bool), self.random.random(shape) >= 0.3, turn * 2654435761 % 97 < 48, turn // 12 % 3 > 0]
-        return np.choose(np.minimum(self.genes["lost"], LOSSES - 1)[:, None, None], ways)
+        ways.append(turn // 25 % 2 > 0)
+        return np.choose(np.minimum(self.genes["lost"], self.losses - 1)[:, None, None], ways)

@@ -171,15 +171,7 @@ class Flight:
         """What robots believe, and the errors as shares of their bounds."""
         team, words = self.team, self.words
         off, off_speed = self.signals.of("pos", now, step), self.signals.of("vel", now, step)
-        pos, vel = team.pos + off * words.off_m, team.vel + off_speed * words.off_m_s
-        still = np.zeros(pos.shape)
-        quat = np.stack([np.cos(team.angle / 2), still[..., 0], still[..., 0], np.sin(team.angle / 2)], -1)
-        if not words.ahead_m:
-            return Own(pos, quat, vel, still, still[..., 0]), (off, off_speed)
-        along, across = team.ahead, np.stack([-team.ahead[..., 1], team.ahead[..., 0], still[..., 0]], -1)
-        speed, turn = (vel * along).sum(-1), (vel * across).sum(-1) / words.ahead_m
-        omega = np.stack([still[..., 0], still[..., 0], turn], -1)
-        return Own(pos - words.ahead_m * along, quat, speed[..., None] * along, omega, still[..., 0]), (off, off_speed)
+        return believed(team, team.pos + off * words.off_m, team.vel + off_speed * words.off_m_s), (off, off_speed)
 
     def found(self) -> Found:
         """What it came to."""
@@ -199,6 +191,18 @@ class Flight:
             2 * self.words.radius_m,
             self.words.still_m_s,
         )
+
+
+def believed(team: Team, pos: np.ndarray, vel: np.ndarray) -> Own:
+    """Return the estimate of robots whose commanded points seem to be at positions and have velocities [E, N, 3]."""
+    still, ahead_m = np.zeros(pos.shape), team.words.ahead_m
+    quat = np.stack([np.cos(team.angle / 2), still[..., 0], still[..., 0], np.sin(team.angle / 2)], -1)
+    if not ahead_m:
+        return Own(pos, quat, vel, still, still[..., 0])
+    along, across = team.ahead, np.stack([-team.ahead[..., 1], team.ahead[..., 0], still[..., 0]], -1)
+    speed, turn = (vel * along).sum(-1), (vel * across).sum(-1) / ahead_m
+    omega = np.stack([still[..., 0], still[..., 0], turn], -1)
+    return Own(pos - ahead_m * along, quat, speed[..., None] * along, omega, still[..., 0])
 
 
 def summary(case: Case, found: Found) -> dict[str, float | int | str]:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from benchmarks.filter.fallbacks.places import surface_m
-from benchmarks.filter.fallbacks.words import PERIOD_S, Words, length
+from benchmarks.filter.fallbacks.words import Words, length
 from robomarl.core.filter.filter import Arena
 from robomarl.core.filter.model.bodies import Obstacle
 
@@ -31,7 +31,7 @@ class Team:
         self.pos = centre + words.ahead_m * self.ahead
         """[E, N, 3] commanded points."""
         self.vel = np.zeros_like(centre)
-        self._sent = np.zeros((math.ceil(words.delay_s / PERIOD_S) + 2, *centre.shape))
+        self._sent = np.zeros((math.ceil(words.delay_s / words.period_s) + 2, *centre.shape))
         self._first, self._second = np.triu_indices(centre.shape[1], 1)
         episodes = len(centre)
         self.least = np.full(episodes, np.inf)
@@ -56,11 +56,11 @@ class Team:
             late: [E, N] number in `LATE`.
             toward: [E, N, 3] direction of the attack.
         """
-        self._sent = np.concatenate([command[None], self._sent[:-1]])
+        self._sent, period = np.concatenate([command[None], self._sent[:-1]]), self.words.period_s
         for part in range(self.parts):
-            begin, end = (PERIOD_S * x / self.parts for x in (part, part + 1))
-            newest = max(math.ceil((self.words.delay_s / 2 - begin) / PERIOD_S - EPS), 0)
-            oldest = max(math.floor((PERIOD_S + self.words.delay_s - end) / PERIOD_S + EPS), newest)
+            begin, end = (period * x / self.parts for x in (part, part + 1))
+            newest = max(math.ceil((self.words.delay_s / 2 - begin) / period - EPS), 0)
+            oldest = max(math.floor((period + self.words.delay_s - end) / period + EPS), newest)
             accel = self._in_force(self._sent[newest : oldest + 1], late, toward) + extra
             self._drift(accel, end - begin)
 

@@ -37,6 +37,8 @@ class Words(NamedTuple):
     max_age_s: float
     spacing_m: float
     """Distance between robots that start at rest: 0.9 m for the Crazyflie."""
+    period_s: float = PERIOD_S
+    """Time between two decisions."""
 
     @property
     def still_m_s(self) -> float:

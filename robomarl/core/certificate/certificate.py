@@ -83,7 +83,8 @@ class Certificate:
         early_s = xp.maximum(carry.course.at_s - given.now_s - f.lead_s, 0.0)
         at_s = given.now_s + f.lead_s + early_s
         accels = caught_up(f, carry.course, (carry.accels, carry.until_s), at_s, xp)
-        learned = bias.learn(c, carry.bias, (given.view.own.vel_m_s, checked.age_s, checked.has_own), xp)
+        seen = xp.stack(checked.own.vel, -1), checked.age_s, checked.has_own
+        learned = bias.learn(c, carry.bias, seen, xp)
         is_sure = (xp.abs(learned.doubt_m_s2) <= f.learned_m_s2).all(-1)
         old = carry.course._replace(room_m=xp.where(is_sure, f.learned.room_m, f.unlearned.room_m))
         start = old._replace(**dict(zip(("pos_m", "vel_m_s"), state_at(old, at_s, xp), strict=True)), at_s=at_s)

@@ -14,7 +14,7 @@ ROUNDING_M = 1e-6
 
 
 @pytest.mark.parametrize("kind", ["corner", "corridor", "ring"])
-@pytest.mark.parametrize("vehicle", ["crazyflie_21", "ssl_omni"])
+@pytest.mark.parametrize("vehicle", ["crazyflie_21", "ssl_omni", "turtlebot3_burger"])
 def test_crowds_keep_clear(vehicle: str, kind: str):
     """Messages are late and lost, errors and delays at their bounds, policies hostile."""
     found = fly(Crowd(vehicle, kind, count=5, episodes=4, seconds=5.0, seed=3))

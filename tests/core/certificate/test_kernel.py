@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.certificate.flight import Crowd, CrowdFlight
+from benchmarks.filter.fallbacks.drive import believed
 from robomarl.core.certificate.certificate import Certificate
 from robomarl.core.certificate.course import CommittedCourse
 from robomarl.core.certificate.figures import figures_of
@@ -22,7 +23,8 @@ from robomarl.core.view import blank_view
 from tests.core.filter.views import PARAMS
 
 needs_kernel = pytest.mark.skipif(not kernel.usable(), reason="the C kernel is not built here")
-VEHICLES = ("crazyflie_21", "carrier_600", "ssl_omni")
+VEHICLES = ("crazyflie_21", "carrier_600", "ssl_omni", "turtlebot3_burger")
+KINDS = dict(zip(VEHICLES, ("corner", "ring", "corridor", "corner"), strict=True))
 
 
 def assert_equal(found: Any, right: Any, most: float = 1e-9) -> None:
@@ -66,8 +68,7 @@ def flown(crowd: Crowd, obstacles: tuple[Obstacle, ...] = ()) -> tuple[CrowdFlig
 @pytest.mark.parametrize("vehicle", VEHICLES)
 def test_crowds_decide_as_in_numpy(vehicle: str, deaf_after_s: float | None):
     """300 decisions with late and lost messages, biases that are not known yet and then are, to 1e-9."""
-    kind = {"crazyflie_21": "corner", "carrier_600": "ring", "ssl_omni": "corridor"}[vehicle]
-    team, both = flown(Crowd(vehicle, kind, count=5, episodes=3, deaf_after_s=deaf_after_s, seed=21))
+    team, both = flown(Crowd(vehicle, KINDS[vehicle], count=5, episodes=3, deaf_after_s=deaf_after_s, seed=21))
     for step in range(300):
         team.tick(step)
     assert 0.02 < both.vetoed / both.decisions < 0.98 and both.moved / both.decisions > 0.1
@@ -145,10 +146,9 @@ def test_anchors_anywhere_are_judged_as_in_numpy(vehicle: str):
 def inputs_of(team: CrowdFlight) -> DecisionInputs:
     """The next decision of a crowd that was flown for 60 decisions."""
     shape = team.team.pos.shape[:2]
-    view = blank_view(shape[1] - 1, batch=shape)
-    own = view.own._replace(pos_m=team.team.pos, vel_m_s=team.team.vel, age_s=np.zeros(shape))
+    view = blank_view(shape[1] - 1, batch=shape)._replace(own=believed(team.team, team.team.pos, team.team.vel))
     wish = np.concatenate([-team.team.pos * 0.5, np.zeros((*shape, 1))], -1)
-    return DecisionInputs(view._replace(own=own), team.heard, team.leads, team.present, wish, np.full(shape, 1.2))
+    return DecisionInputs(view, team.heard, team.leads, team.present, wish, np.full(shape, 1.2))
 
 
 def one_of(tree: Any, robot: tuple[int, int]) -> Any:

@@ -377,7 +377,7 @@ static void begin(Now *n) {
     const double at = *n->g.now + c->lead_s + n->early;
     catch_up(c, &n->old, at, *n->m.until, n->m.accels);
     n->bias = read_memory_of_bias(n->m.bias);
-    rm_learn(c->tracker, &n->bias, n->g.vel, n->own.own_ok ? fabs(*n->g.age) : 0.0, n->own.own_ok);
+    rm_learn(c->tracker, &n->bias, n->own.own.vel, n->own.own_ok ? fabs(*n->g.age) : 0.0, n->own.own_ok);
     n->sure = 1;
     for (int i = 0; i < 3; i++) n->sure = n->sure && fabs(n->bias.doubt[i]) <= c->learned_m_s2;
     n->old.room = n->sure ? c->learned.room_m : c->unlearned.room_m;
