@@ -20,6 +20,7 @@ READ = {
     "bags",
     "layout",
     "logs",
+    "truth",
     "run",
     "file",
     "contract",

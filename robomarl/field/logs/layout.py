@@ -2,9 +2,10 @@
 
 import math
 import re
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from robomarl.core import paths
 from robomarl.core.config import UserError, build, suggest
@@ -26,6 +27,29 @@ class TruthColumns:
     """Columns of x, y, z, world."""
     quaternion: Four
     """Columns of w, x, y, z, body to world."""
+    time: str = ""
+    """Of poses in a file of their own, CSV or MCAP: column of the time, in s, or topic whose messages are the poses.
+    Empty: the poses are in the log. The clocks may differ by any constant; gyroscope or accelerometer tell it."""
+    file: str = ""
+    """Name or path of that file, from the log's folder; `{log}` is the log's name without its endings. Empty: `--truth`
+    names it."""
+    frame: Literal["", "flu", "frd"] = ""
+    """As `frame` of the log, which it is by default."""
+    length_unit: Literal["", "m", "mm"] = ""
+    """As `length_unit` of the log, which it is by default."""
+
+
+class ReadColumns(NamedTuple):
+    """Columns that are read from one file."""
+
+    format: str
+    """As `format` of a layout."""
+    time: str
+    """Column or topic of the time."""
+    columns: tuple[str, ...]
+    """All columns of numbers."""
+    quaternions: tuple[tuple[str, ...], ...] = ()
+    """Those of them that are quaternions, whose sign may jump."""
 
 
 @dataclass(frozen=True)
@@ -121,16 +145,47 @@ class LogLayout:
             re.compile(self.trajectory)
         except re.error as error:
             raise ValueError(f"trajectory must be a regular expression ({error}).") from None
+        self._check_poses_apart()
         if twice := sorted({name for name in self.columns if self.columns.count(name) > 1}):
             raise ValueError(f"column {twice[0]!r} stands for two quantities; give each its own.")
 
+    def _check_poses_apart(self) -> None:
+        if self.truth.file and not self.truth.time:
+            raise ValueError("truth.file needs truth.time, the column or topic of the time in that file.")
+        if self.truth.time and not (self.gyro or self.acceleration):
+            raise ValueError("truth.time needs gyro or acceleration, by which the clocks of the two files are aligned.")
+
     @property
     def columns(self) -> tuple[str, ...]:
-        """All columns that are read."""
-        one = (*((self.time,) if self.format == "csv" else ()), *self.truth.position, *self.truth.quaternion)
+        """All columns that are read from the log."""
+        poses = () if self.truth.time else (*self.truth.position, *self.truth.quaternion)
+        one = (*((self.time,) if self.format == "csv" else ()), *poses)
         more = (*self.estimate.position, *self.estimate.velocity, *self.motors, *self.acceleration, *self.gyro)
         orders = (*self.setpoint.tilt, *self.setpoint.position, *self.estimate.quaternion)
         return (*one, *more, *orders, *((self.battery,) if self.battery else ()))
+
+    @property
+    def of_log(self) -> ReadColumns:
+        """Columns of a log."""
+        poses = () if self.truth.time else (self.truth.quaternion,)
+        return ReadColumns(self.format, self.time, self.columns, (*poses, self.estimate.quaternion))
+
+    def truth_file(self, log: Path) -> Path:
+        """Return the file with the poses of a log.
+
+        Raises:
+            UserError: neither the layout nor a command names it.
+        """
+        if not self.truth.file:
+            raise UserError(f"{log}: its poses are in a file of their own; name it in --truth, or in truth.file.")
+        return log.parent / self.truth.file.replace("{log}", log.name.split(".")[0])
+
+    def of_truth(self, file: Path) -> ReadColumns:
+        """Columns of a file of poses."""
+        own = self.truth
+        plain = (own.time,) if ".mcap" not in file.suffixes else ()
+        kind = "csv" if plain else "mcap"
+        return ReadColumns(kind, own.time, (*plain, *own.position, *own.quaternion), (own.quaternion,))
 
 
 def load_log_layout(name: str) -> LogLayout:
@@ -145,3 +200,30 @@ def load_log_layout(name: str) -> LogLayout:
         known = sorted(found.stem for found in folder.glob("*.toml"))
         raise UserError(f"--layout {name}: there is no such layout; {suggest(name, known)} docs/logs.md shows one.")
     return build(LogLayout, read_toml(file, lambda base: read_toml(file.parent / base, lambda _: {})), file.name)
+
+
+def with_poses(layout: LogLayout, files: Sequence[Path], truth: Path | None) -> tuple[LogLayout, list[Path]]:
+    """Return the layout that names the poses of logs, and the logs among files.
+
+    Args:
+        layout: as it was read.
+        files: logs, and maybe files of their poses.
+        truth: file with the poses of the one log; None: the layout says where poses are.
+
+    Raises:
+        UserError: `truth` is not there, is given for several logs, or the layout does not say how it is read.
+    """
+    if truth is None:
+        poses = {layout.truth_file(file) for file in files} if layout.truth.file else set[Path]()
+        return layout, [file for file in files if file not in poses]
+    if not layout.truth.time:
+        raise UserError(f"--truth {truth}: the layout lacks truth.time, the column or topic of the time in that file.")
+    logs = [file for file in files if file.resolve() != truth.resolve()]
+    if len(logs) != 1:
+        raise UserError(
+            f"--truth {truth}: has the poses of one log, and there are {len(logs)}; write truth.file into the layout, "
+            'as "{log}_poses.csv".'
+        )
+    if not truth.is_file():
+        raise UserError(f"--truth {truth}: there is no such file.")
+    return replace(layout, truth=replace(layout.truth, file=str(truth.resolve()))), logs

@@ -9,6 +9,7 @@ import math
 import re
 import warnings
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
@@ -17,8 +18,9 @@ import numpy as np
 from robomarl.core.config import UserError, suggest
 from robomarl.field.logs.consistent import check_consistent
 from robomarl.field.logs.flown import GAP_S
-from robomarl.field.logs.layout import ACCELERATIONS, ANGLES, LENGTHS, RATES, LogLayout
+from robomarl.field.logs.layout import ACCELERATIONS, ANGLES, LENGTHS, RATES, LogLayout, ReadColumns
 from robomarl.field.logs.logged_flight import LoggedFlight
+from robomarl.field.logs.poses_apart import TimedImu, TimedPoses, join_poses
 from robomarl.field.logs.topics import table_of_topics
 
 OPENERS = {".gz": gzip.open, ".xz": lzma.open, ".bz2": bz2.open}
@@ -33,39 +35,60 @@ def read_log(file: Path, layout: LogLayout) -> LoggedFlight:
         UserError: it can't be read, a column is missing or no number, time runs backwards, or numbers of a column can't
             have its unit. The sentence names the column.
     """
-    time_s, table = _table(file, layout) if layout.format == "csv" else table_of_topics(file, layout)
-    at = dict(zip(layout.columns, table.T, strict=True))
-
-    def columns(which: tuple[str, ...]) -> np.ndarray:
-        return np.stack([at[name] for name in which], -1) if which else np.zeros((len(table), 0))
-
-    _check_numbers(file, at)
-    length = LENGTHS[layout.length_unit]
+    time_s, columns = _columns(file, layout.of_log)
+    _check_time(file, layout.time, time_s)
+    length, frame = LENGTHS[layout.length_unit], layout.frame
+    force = ACCELERATIONS[layout.acceleration_unit] * _up(columns(layout.acceleration), frame)
+    gyro = RATES[layout.gyro_unit] * _up(columns(layout.gyro), frame)
+    rows, poses = _poses(file, layout, columns, TimedImu(time_s, gyro, force))
     log = LoggedFlight(
         file,
         hashlib.sha256(np.ascontiguousarray(columns(layout.columns)).tobytes()).hexdigest(),
-        time_s,
-        length * _up(columns(layout.truth.position), layout),
-        _up(columns(layout.truth.quaternion), layout),
-        length * _up(columns(layout.estimate.position), layout),
-        _up(columns(layout.estimate.velocity), layout),
-        columns(layout.motors),
-        at[layout.battery] if layout.battery else np.full(len(table), math.nan),
-        ACCELERATIONS[layout.acceleration_unit] * _up(columns(layout.acceleration), layout),
-        RATES[layout.gyro_unit] * _up(columns(layout.gyro), layout),
-        _up(columns(layout.estimate.quaternion), layout),
-        _tilt_order(columns(layout.setpoint.tilt), layout),
-        length * _up(columns(layout.setpoint.position), layout),
+        poses.time_s,
+        poses.pos_m,
+        poses.quat,
+        length * _up(columns(layout.estimate.position), frame)[rows],
+        _up(columns(layout.estimate.velocity), frame)[rows],
+        columns(layout.motors)[rows],
+        columns((layout.battery,))[rows, 0] if layout.battery else np.full(len(poses.time_s), math.nan),
+        force[rows],
+        gyro[rows],
+        _up(columns(layout.estimate.quaternion), frame)[rows],
+        _tilt_order(columns(layout.setpoint.tilt), layout)[rows],
+        length * _up(columns(layout.setpoint.position), frame)[rows],
     )
-    _check_time(file, layout.time, log.time_s)
     _check_poses(log, layout)
     check_consistent(log, layout)
     return log
 
 
-def _up(values: np.ndarray, layout: LogLayout) -> np.ndarray:
+def _columns(file: Path, read: ReadColumns) -> tuple[np.ndarray, Callable[[tuple[str, ...]], np.ndarray]]:
+    """Times [K], and a function from names of columns to their finite numbers [K, C]."""
+    time_s, table = _table(file, read) if read.format == "csv" else table_of_topics(file, read)
+    at = dict(zip(read.columns, table.T, strict=True))
+    _check_numbers(file, at)
+    return time_s, lambda which: np.stack([at[name] for name in which], -1) if which else np.zeros((len(table), 0))
+
+
+def _poses(
+    file: Path, layout: LogLayout, columns: Callable[[tuple[str, ...]], np.ndarray], imu: TimedImu
+) -> tuple[slice, TimedPoses]:
+    """Rows of the log that have poses, and their poses, from the log or from a file of their own."""
+    own = layout.truth
+    apart = layout.truth_file(file) if own.time else None
+    time_s = imu.time_s
+    if apart is not None:
+        time_s, columns = _columns(apart, layout.of_truth(apart))
+        _check_time(apart, own.time, time_s)
+    frame = own.frame or layout.frame
+    length = LENGTHS[own.length_unit or layout.length_unit]
+    poses = TimedPoses(time_s, length * _up(columns(own.position), frame), _up(columns(own.quaternion), frame))
+    return (slice(0, len(time_s)), poses) if apart is None else join_poses((file, apart), imu, poses)
+
+
+def _up(values: np.ndarray, frame: str) -> np.ndarray:
     """Turn vectors [K, 3], quaternions [K, 4] or no columns to y left and z up, where the log has y right, z down."""
-    if layout.frame == "flu" or not values.shape[1]:
+    if frame == "flu" or not values.shape[1]:
         return values
     return values * (1, -1, -1) if values.shape[1] == 3 else values * (1, 1, -1, -1)
 
@@ -79,13 +102,13 @@ def _tilt_order(logged: np.ndarray, layout: LogLayout) -> np.ndarray:
     return ANGLES[wanted.tilt_unit] * logged * wanted.tilt_sign * turned
 
 
-def _table(file: Path, layout: LogLayout) -> tuple[np.ndarray, np.ndarray]:
-    """Times [K] and [K, C] numbers of the layout's columns, in its order."""
+def _table(file: Path, read: ReadColumns) -> tuple[np.ndarray, np.ndarray]:
+    """Times [K] and [K, C] numbers of the columns, in their order."""
     opener, names = OPENERS.get(file.suffix, open), []
     try:
         with opener(file, "rt", encoding="utf-8") as lines:
-            names = _names(file, lines, layout)
-            wanted = [names.index(name) for name in layout.columns]
+            names = _names(file, lines, read)
+            wanted = [names.index(name) for name in read.columns]
             with warnings.catch_warnings(action="ignore"):  # of a file without rows, which is said below
                 table = np.loadtxt(lines, delimiter=",", ndmin=2, usecols=wanted, quotechar='"', comments=None)
     except (OSError, EOFError, lzma.LZMAError, zlib.error, UnicodeDecodeError) as error:
@@ -96,19 +119,19 @@ def _table(file: Path, layout: LogLayout) -> tuple[np.ndarray, np.ndarray]:
         raise UserError(f"{file}: {place}{error}; every row needs a number in each column of the layout.") from None
     if len(table) < 2:
         raise UserError(f"{file}: has {len(table)} rows; a flight has thousands.")
-    return table[:, layout.columns.index(layout.time)], table
+    return table[:, read.columns.index(read.time)], table
 
 
-def _names(file: Path, lines: IO[str], layout: LogLayout) -> list[str]:
+def _names(file: Path, lines: IO[str], read: ReadColumns) -> list[str]:
     head = lines.readline().lstrip("\ufeff").strip()
     if not head:
-        raise UserError(f"{file}: its first line is empty; it must name columns, as {','.join(layout.columns[:3])}.")
+        raise UserError(f"{file}: its first line is empty; it must name columns, as {','.join(read.columns[:3])}.")
     names = [name.strip() for name in next(csv.reader([head]))]
-    if layout.time not in names and (other := next((mark for mark in ";\t" if mark in head), "")):
+    if read.time not in names and (other := next((mark for mark in ";\t" if mark in head), "")):
         raise UserError(f"{file}: columns are separated by {other!r}; write commas, and points in numbers.")
-    if missing := [name for name in layout.columns if name not in names]:
+    if missing := [name for name in read.columns if name not in names]:
         raise UserError(f"{file}: there is no column {missing[0]!r}; {suggest(missing[0], names)}")
-    if twice := [name for name in layout.columns if names.count(name) > 1]:
+    if twice := [name for name in read.columns if names.count(name) > 1]:
         raise UserError(f"{file}: column {twice[0]!r} is there twice; leave one of them.")
     return names
 

@@ -6,15 +6,15 @@ from pathlib import Path
 import numpy as np
 
 from robomarl.core.config import UserError, suggest
-from robomarl.field.logs.layout import LogLayout
+from robomarl.field.logs.layout import ReadColumns
 from robomarl.field.logs.logged_topic import LoggedTopic
 
 PX4_MOTORS = "actuator_motors"
 """Topic of PX4 in which a motor that is off has NaN, as every disarmed one."""
 
 
-def table_of_topics(file: Path, layout: LogLayout) -> tuple[np.ndarray, np.ndarray]:
-    """Return the times [K] of the messages of the topic `layout.time`, and [K, C] numbers of the layout's columns.
+def table_of_topics(file: Path, read: ReadColumns) -> tuple[np.ndarray, np.ndarray]:
+    """Return the times [K] of the messages of the topic `read.time`, and [K, C] numbers of its columns.
 
     Between two messages of a topic its values are linear; rows before the first message of any topic, or after the last
     one, are left out.
@@ -22,12 +22,12 @@ def table_of_topics(file: Path, layout: LogLayout) -> tuple[np.ndarray, np.ndarr
     Raises:
         UserError: the log can't be read, or lacks a topic or a field.
     """
-    wanted = fields_of((*layout.columns, f"{layout.time}:"))
-    topics = _read(file, layout.format, wanted)
-    columns = {name: _column(file, name, topics) for name in layout.columns}
-    for group in (layout.truth.quaternion, layout.estimate.quaternion):
+    wanted = fields_of((*read.columns, f"{read.time}:"))
+    topics = _read(file, read.format, wanted)
+    columns = {name: _column(file, name, topics) for name in read.columns}
+    for group in read.quaternions:
         columns |= _continuous({name: columns[name] for name in group})
-    rows_s, _ = _increasing(file, layout.time, _topic(file, layout.time, topics).time_s)
+    rows_s, _ = _increasing(file, read.time, _topic(file, read.time, topics).time_s)
     first = max([rows_s[0], *(time_s[0] for time_s, _ in columns.values())])
     last = min([rows_s[-1], *(time_s[-1] for time_s, _ in columns.values())])
     rows_s = rows_s[(rows_s >= first) & (rows_s <= last)]
@@ -35,7 +35,7 @@ def table_of_topics(file: Path, layout: LogLayout) -> tuple[np.ndarray, np.ndarr
         raise UserError(
             f"{file}: its topics have no time in common; leave those out that were logged for moments only."
         )
-    return rows_s, np.stack([np.interp(rows_s, *columns[name]) for name in layout.columns], -1)
+    return rows_s, np.stack([np.interp(rows_s, *columns[name]) for name in read.columns], -1)
 
 
 def fields_of(columns: Sequence[str]) -> dict[str, list[str]]:

@@ -30,6 +30,8 @@ class Args:
     or MCAP, as the layout says."""
     layout: str
     """Name of a layout in hardware_configs/logs, or a TOML file: which column is which quantity, in which unit."""
+    truth: Path | None = None
+    """File with the poses of one log, CSV or MCAP, where they are not in it; the layout has truth.time then."""
     vehicle: str = ""
     """Name or file of the vehicle with the declared bounds; by default the layout's vehicle."""
     out: OutFile | None = None
@@ -50,7 +52,7 @@ def run(args: Args) -> Figures:
 
     from robomarl.core.hardware.vehicle import load_any_vehicle
     from robomarl.field.logs.compare import compare_logs, figures_of, files_of, read_logs
-    from robomarl.field.logs.layout import load_log_layout
+    from robomarl.field.logs.layout import load_log_layout, with_poses
     from robomarl.field.real.identified import identified_figures, identify_logs, write_corrector
     from robomarl.front.report.flights_page import write_flights_page
 
@@ -66,6 +68,7 @@ def run(args: Args) -> Figures:
     layout = load_log_layout(args.layout)
     vehicle = load_any_vehicle(args.vehicle or layout.vehicle)
     files = files_of(args.logs, layout.format)
+    layout, files = with_poses(layout, files, args.truth)
     found = compare_logs(read_logs(tqdm(files, unit=" logs", leave=False, disable=None), layout), layout, vehicle)
     figures = figures_of(found, layout)
     print(told(figures))
