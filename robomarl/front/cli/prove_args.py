@@ -24,8 +24,8 @@ class Args:
     """Decisions of single robots, at least."""
     filter: Literal["full", "qp", "certificate", "textbook", "off"] = "full"
     """Safety filter; full is qp. certificate: committed courses (docs/certificate.md), in the campaign of teams."""
-    task: Literal["adversarial", "swap"] = "adversarial"
-    """Nominal commands that hunt teammates, or that trade places."""
+    task: Literal["adversarial", "swap", "roundabout"] = "adversarial"
+    """Nominal commands that hunt teammates, or that trade places: straight on, or on arcs on which all keep right."""
     adversaries: tuple[str, ...] = ()
     """Some of seek, intercept, bang_bang, rush, swap, random; by default all, drawn for each robot."""
     gains: Literal["owner", "hostile"] = "owner"

@@ -1,6 +1,6 @@
 """Untrained controllers, for imitation by a policy or for a search of their gains."""
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -86,3 +86,36 @@ class GainedLaw(Law, Protocol):
     def with_gains(self, gains: Gains) -> "GainedLaw":
         """Return this law with other gains; arrays that broadcast with its inputs are allowed."""
         ...
+
+
+class ArcPace(NamedTuple):
+    """Arcs, and the speed along them."""
+
+    radius_m: float
+    """Radius of the arcs, half of the longest way straight on."""
+    cruise_m_s: float
+    """Largest speed."""
+    slope_per_s: float
+    """Speed over distance, near the goal."""
+
+
+def keep_right(error_m: np.ndarray, pace: ArcPace) -> tuple[np.ndarray, np.ndarray]:
+    """Return velocities [..., 3] along arcs to the goal, counter-clockwise from above, and the accelerations that bend.
+
+    Robots that fly straight across a ring meet in its middle, and a safety filter lets one after the other through. On
+    arcs of one radius R they keep their distances, so that it has little to do, however wide its margins are. The
+    tangent of a circle of this radius through robot and goal leaves the straight line, of length d, by asin(d / 2R);
+    beyond 2R by a right angle.
+
+    Args:
+        error_m: [..., 3] from the robots to their goals.
+        pace: radius and speed.
+    """
+    distance = np.maximum(np.linalg.norm(error_m[..., :2], axis=-1, keepdims=True), 1e-6)
+    half = np.minimum(distance / (2 * pace.radius_m), 1.0)
+    ahead, cosine = error_m[..., :2] / distance, np.sqrt(1 - half**2)
+    left = np.stack([-ahead[..., 1], ahead[..., 0]], -1)
+    speed = np.minimum(pace.cruise_m_s, pace.slope_per_s * distance)
+    climb = np.clip(pace.slope_per_s * error_m[..., 2:], -pace.cruise_m_s, pace.cruise_m_s)
+    bend = speed**2 / pace.radius_m * (half * ahead + cosine * left)
+    return np.concatenate([speed * (cosine * ahead - half * left), climb], -1), np.concatenate([bend, 0 * climb], -1)

@@ -23,7 +23,7 @@ from robomarl.lab.evaluate.score import TeamScore
 from robomarl.lab.plants.flight import Plant
 from robomarl.lab.probe import Probe
 from robomarl.lab.scene.files import check_film
-from robomarl.lab.sim.law import Law
+from robomarl.lab.sim.law import FlownLaw, Law
 from robomarl.lab.sim.scenario import RateConfig
 from robomarl.lab.sim.starts import Starts
 from robomarl.lab.simulation import Evaluated, Imitated, Measured, RowOptions, Simulation
@@ -49,6 +49,13 @@ def baseline(scenario: FlightScenario) -> FlownPolicy:
     from robomarl.domains.flight.lab.payload.controllers.centralized import LoadPosePolicy
 
     return LoadPosePolicy(scenario)
+
+
+def law_policy(scenario: FlightScenario) -> FlownPolicy:
+    """The law of the scenario's task as a policy: `robomarl eval law --scenario lift_3`."""
+    task = task_of(scenario)
+    assert task.law is not None, "every task of flying teams has a law"
+    return FlownLaw(scenario, task.law(scenario), task.action(scenario), "law")
 
 
 def response_parameters(scenario: FlightScenario) -> tuple[str, ...]:
@@ -190,7 +197,7 @@ SIMULATION = Simulation(
     filter_params=flyer_params,
     probe=probe,
     evaluation=EVALUATION,
-    controllers={"baseline": baseline},
+    controllers={"baseline": baseline, "law": law_policy},
     save_log=save_flight,
     measured=Measured(response_parameters, moves_alike, plant),
     rewarded=rewarded,

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robomarl.core.filter.params import SafetyParams
+from robomarl.lab.sim.law import ArcPace, keep_right
 
 KINDS = ("seek", "intercept", "bang_bang", "rush", "swap", "random")
 CRUISE_SHARE = 2 / 3
@@ -70,6 +71,13 @@ def swap(params: SafetyParams, team: Team) -> np.ndarray:
     """Straight to the goal at a cruising speed, [E, N, 3]."""
     cruise = CRUISE_SHARE * params.limits.speed_m_s
     return within_limits(params, _toward(team.pos, team.vel, team.goal, cruise, 1.5))
+
+
+def roundabout(params: SafetyParams, team: Team, radius_m: float) -> np.ndarray:
+    """On arcs of this radius to the goal, all robots keeping right, [E, N, 3]."""
+    pace = ArcPace(radius_m, CRUISE_SHARE * params.limits.speed_m_s, 2.0)
+    wanted, bend = keep_right(team.goal - team.pos, pace)
+    return within_limits(params, GAIN_PER_S * (wanted - team.vel) + bend)
 
 
 def within_limits(params: SafetyParams, accel: np.ndarray) -> np.ndarray:

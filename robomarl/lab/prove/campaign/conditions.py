@@ -29,7 +29,7 @@ Plant = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndar
 class Campaign:
     """Conditions to which the robots are exposed."""
 
-    task: Literal["adversarial", "swap"] = "adversarial"
+    task: Literal["adversarial", "swap", "roundabout"] = "adversarial"
     count: int = 8
     """Robots in a team."""
     seconds: float = 10.0

@@ -29,7 +29,7 @@ from robomarl.core.types import Array, Figures
 from robomarl.lab.certified import CertifiedTeam, in_order
 from robomarl.lab.cluster.crew import crew, each
 from robomarl.lab.evaluate.pilots import TeamGuard
-from robomarl.lab.prove.campaign.adversary import Adversaries, swap
+from robomarl.lab.prove.campaign.adversary import Adversaries, Team, roundabout, swap
 from robomarl.lab.prove.campaign.conditions import Campaign, Plant, World, height_of
 from robomarl.lab.prove.campaign.score import Record, Tally, figures
 from robomarl.lab.prove.ledger import Ledger
@@ -175,9 +175,9 @@ def fly(
     for _ in range(round(campaign.seconds / params.period_s)):
         view = world.view()
         hunt = campaign.task == "adversarial"
-        accel = adversaries(world.points, random) if hunt else swap(params, _seen_points(world))
+        accel = adversaries(world.points, random) if hunt else _traded(campaign, params, _seen_points(world))
         nominal = np.concatenate([accel, np.zeros((*lead, 1))], -1)
-        if campaign.detour and not hunt:
+        if campaign.detour and campaign.task == "swap":
             way, nominal = rules(way, view, nominal)
         gain = hostile_gains(params, lead, random) if campaign.gains == "hostile" else None
         if isinstance(safety, SafetyFilter):
@@ -211,6 +211,12 @@ def pick(mask: np.ndarray, yes: Tree, no: Tree) -> Tree:
         return type(yes)(*(pick(mask, a, b) for a, b in zip(yes, no, strict=True)))
     yes, no = np.asarray(yes), np.asarray(no)
     return np.where(mask.reshape(mask.shape + (1,) * (yes.ndim - mask.ndim)), yes, no)
+
+
+def _traded(campaign: Campaign, params: SafetyParams, seen: Team) -> np.ndarray:
+    """Commands [E, N, 3] of robots that trade places."""
+    straight = campaign.task == "swap"
+    return swap(params, seen) if straight else roundabout(params, seen, campaign.ring_m(params))
 
 
 def _seen_points(world: World) -> Array:

@@ -11,6 +11,7 @@ from robomarl.core.types import Array
 from robomarl.core.vectors import up_axis
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.tasks.base import Task, Terms
+from robomarl.domains.flight.lab.tasks.roundabout import RoundaboutLaw
 from robomarl.domains.flight.lab.tasks.unseen import unseen
 from robomarl.domains.flight.lab.world import FlightWorld, positions, velocities
 from robomarl.lab.sim.message import mates_of
@@ -170,4 +171,14 @@ def team_privileged(scenario: FlightScenario, world: FlightWorld) -> Array:
     return xp.concatenate([part.astype(flat.dtype) for part in (flat, *shared)], -1)
 
 
-TASK = Task(observation, action, reward_terms, WEIGHTS, failed, succeeded, privileged, team_privileged=team_privileged)
+TASK = Task(
+    observation,
+    action,
+    reward_terms,
+    WEIGHTS,
+    failed,
+    succeeded,
+    privileged,
+    team_privileged=team_privileged,
+    law=RoundaboutLaw,
+)
