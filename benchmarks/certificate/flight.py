@@ -27,6 +27,9 @@ from robomarl.core.view import blank_view
 SETTLED_S = 2.0
 """Robots know their bias by then: from then on the tube is the smaller one."""
 
+STACK_SHARE = 1.25
+"""Robots above each other start this many times as far apart as pacts need, so that they may move."""
+
 
 @dataclass(frozen=True)
 class Crowd:
@@ -181,10 +184,14 @@ def _declared(crowd: Crowd) -> tuple[SafetyParams, Words]:
     """What the vehicle file says, at the crowd's period and delay."""
     vehicle, words = load_any_vehicle(crowd.vehicle), words_of(crowd.vehicle, crowd.scale)
     params, words = from_vehicle(vehicle, crowd.period_s), words._replace(period_s=crowd.period_s)
-    if crowd.delay_s is None:
+    if crowd.delay_s is not None:
+        safety = dataclasses.replace(params.safety, delay_s=crowd.delay_s)
+        params, words = dataclasses.replace(params, safety=safety), words._replace(delay_s=crowd.scale * crowd.delay_s)
+    if crowd.kind != "stack":
         return params, words
-    safety = dataclasses.replace(params.safety, delay_s=crowd.delay_s)
-    return dataclasses.replace(params, safety=safety), words._replace(delay_s=crowd.scale * crowd.delay_s)
+    figures = figures_of(params, words.radius_m)
+    apart_m = STACK_SHARE * 2 * figures.unlearned.room_m / figures.squash[2]
+    return params, words._replace(spacing_m=max(words.spacing_m, apart_m))
 
 
 def fly(crowd: Crowd) -> Outcome:

@@ -23,6 +23,12 @@ def test_crowds_keep_clear(vehicle: str, kind: str):
     assert found.tube_m <= found.declared_m
 
 
+def test_a_stack_that_is_tall_enough_moves_and_keeps_clear():
+    found = fly(Crowd("crazyflie_21", "stack", count=4, episodes=4, seconds=4.0, seed=3))
+    assert found.contacts == 0 and found.vetoed < 0.9
+    assert found.kept_m - ROUNDING_M <= found.references_m < found.kept_m + 0.1
+
+
 def test_a_team_that_goes_deaf_keeps_clear():
     """Nothing is heard after 1.5 s, for ever."""
     found = fly(Crowd("crazyflie_21", "corner", count=5, episodes=4, seconds=5.0, deaf_after_s=1.5, seed=4))
