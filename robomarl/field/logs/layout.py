@@ -34,22 +34,22 @@ class TruthColumns:
     """Name or path of that file, from the log's folder; `{log}` is the log's name without its endings. Empty: `--truth`
     names it."""
     frame: Literal["", "flu", "frd"] = ""
-    """As `frame` of the log, which it is by default."""
+    """Frame of the poses; by default that of the log."""
     length_unit: Literal["", "m", "mm"] = ""
-    """As `length_unit` of the log, which it is by default."""
+    """Unit of the poses; by default that of the log."""
 
 
 class ReadColumns(NamedTuple):
     """Columns that are read from one file."""
 
     format: str
-    """As `format` of a layout."""
+    """Format of the file, one of a layout's."""
     time: str
     """Column or topic of the time."""
     columns: tuple[str, ...]
     """All columns of numbers."""
     quaternions: tuple[tuple[str, ...], ...] = ()
-    """Those of them that are quaternions, whose sign may jump."""
+    """Quaternions among them, whose sign may jump."""
 
 
 @dataclass(frozen=True)

@@ -88,6 +88,10 @@ class GainedLaw(Law, Protocol):
         ...
 
 
+WIDEST = 0.98
+"""Sine of the largest angle between an arc and the straight line to the goal."""
+
+
 class ArcPace(NamedTuple):
     """Arcs, and the speed along them."""
 
@@ -104,15 +108,15 @@ def keep_right(error_m: np.ndarray, pace: ArcPace) -> tuple[np.ndarray, np.ndarr
 
     Robots that fly straight across a ring meet in its middle, and a safety filter lets one after the other through. On
     arcs of one radius R they keep their distances, so that it has little to do, however wide its margins are. The
-    tangent of a circle of this radius through robot and goal leaves the straight line, of length d, by asin(d / 2R);
-    beyond 2R by a right angle.
+    tangent of a circle of this radius through robot and goal leaves the straight line, of length d, by asin(d / 2R), but
+    by no more than 78 degrees: at a right angle a robot would circle its goal for ever.
 
     Args:
         error_m: [..., 3] from the robots to their goals.
         pace: radius and speed.
     """
     distance = np.maximum(np.linalg.norm(error_m[..., :2], axis=-1, keepdims=True), 1e-6)
-    half = np.minimum(distance / (2 * pace.radius_m), 1.0)
+    half = np.minimum(distance / (2 * pace.radius_m), WIDEST)
     ahead, cosine = error_m[..., :2] / distance, np.sqrt(1 - half**2)
     left = np.stack([-ahead[..., 1], ahead[..., 0]], -1)
     speed = np.minimum(pace.cruise_m_s, pace.slope_per_s * distance)

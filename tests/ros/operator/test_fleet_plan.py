@@ -22,6 +22,8 @@ from robomarl.ros.settings import LinkSettings, MonitorSettings, PolicySettings,
 
 ROBOTS = ("robot_0", "robot_1", "robot_2", "robot_3")
 
+CRAZYFLIES = PlanOptions(vehicles="crazyflie")
+
 
 @pytest.fixture
 def fleet() -> Fleet:
@@ -91,8 +93,22 @@ def test_nodes_get_the_estimator_and_real_robots_need_one(fleet: Fleet):
     assert [nodes[name]["estimator"] for name in ("policy_node", "monitor", "mocap_node")] == ["mocap"] * 3
     silent = replace(fleet, estimator="")
     assert "estimator" not in plan_fleet(silent, PlanOptions(sim=True))[0].parameters
-    with pytest.raises(UserError, match="^Fleet local_4: estimator is missing, .* measured bounds of firmware, firmware_corrected, mocap;"):
+    known = "firmware, firmware_corrected, mocap"
+    with pytest.raises(UserError, match=f"^Fleet local_4: estimator is missing, .* measured bounds of {known};"):
         plan_fleet(silent, PlanOptions(mocap="tf"))
+
+
+def test_an_estimator_that_no_node_makes_is_refused_and_simulated_ones_are_not(fleet: Fleet):
+    ours = replace(fleet, estimator="firmware_corrected")
+    for options in (PlanOptions(mocap="tf"), PlanOptions(vehicles="crazyswarm"), PlanOptions(vehicles="px4")):
+        with pytest.raises(
+            UserError, match="firmware_corrected is a Crazyflie's own estimate that crazyflie_node corr"
+        ):
+            plan_fleet(ours, options)
+    uris = tuple(replace(robot, uri=f"radio://0/80/2M/E7E7E7E70{robot.index}") for robot in ours.robots)
+    nodes = {spec.executable: spec.parameters for spec in plan_fleet(replace(ours, robots=uris), CRAZYFLIES)}
+    assert nodes["crazyflie_node"]["estimator"] == nodes["policy_node"]["estimator"] == "firmware_corrected"
+    assert plan_fleet(ours, PlanOptions(sim=True))
 
 
 def test_what_the_fleet_file_leaves_out_the_scenario_and_the_vehicle_say(fleet: Fleet, tmp_path: Path):

@@ -74,7 +74,7 @@ def swap(params: SafetyParams, team: Team) -> np.ndarray:
 
 
 def roundabout(params: SafetyParams, team: Team, radius_m: float) -> np.ndarray:
-    """On arcs of this radius to the goal, all robots keeping right, [E, N, 3]."""
+    """Return commands [E, N, 3] along arcs of this radius to the goals, on which all robots keep right."""
     pace = ArcPace(radius_m, CRUISE_SHARE * params.limits.speed_m_s, 2.0)
     wanted, bend = keep_right(team.goal - team.pos, pace)
     return within_limits(params, GAIN_PER_S * (wanted - team.vel) + bend)
