@@ -26,6 +26,13 @@ def test_a_ball_that_never_rises_to_the_level_is_given_the_time_to_its_apex():
     np.testing.assert_allclose(time_to_fall(np.array(1.0), np.array(2.0), 3.0), 2 / G, atol=2e-4)
 
 
+def test_the_last_instant_of_a_fall_is_exact_in_single_precision():
+    """0.24 mm above the level at 6 m/s: the difference of speed and root would lose four digits."""
+    height, level, speed = (np.float32(value) for value in (2.5 + 2**-12, 2.5, -6.0))
+    exact = time_to_fall(np.float64(height), np.float64(speed), np.float64(level))
+    np.testing.assert_allclose(time_to_fall(height, speed, level), exact, rtol=1e-6)
+
+
 def test_a_ball_thrown_up_at_the_rise_speed_has_its_apex_there():
     speed = rise_speed(np.array(2.5), 3.5)
     np.testing.assert_allclose(2.5 + speed**2 / (2 * G), 3.5)

@@ -21,6 +21,9 @@ class WantedBlow(NamedTuple):
 def time_to_fall(height_m: Array, speed_m_s: Array, level_m: Array) -> Array:
     """Time [s] until a ball falls through a level; a ball that never gets so high is given the time to its apex.
 
+    The root for a falling ball is written without a difference of numbers that are nearly equal, because runtimes
+    round that difference differently.
+
     Args:
         height_m: height of the ball now.
         speed_m_s: vertical speed now, upwards.
@@ -28,7 +31,8 @@ def time_to_fall(height_m: Array, speed_m_s: Array, level_m: Array) -> Array:
     """
     xp = namespace(height_m, speed_m_s)
     inside = speed_m_s * speed_m_s + 2 * GRAVITY_M_S2 * (height_m - level_m)
-    return xp.maximum((speed_m_s + xp.sqrt(xp.maximum(inside, TINY))) / GRAVITY_M_S2, 0.0)
+    both = xp.sqrt(xp.maximum(inside, TINY)) + xp.abs(speed_m_s)
+    return xp.maximum(xp.where(speed_m_s > 0, both / GRAVITY_M_S2, 2 * (height_m - level_m) / both), 0.0)
 
 
 def rise_speed(level_m: Array, apex_m: Array) -> Array:

@@ -21,6 +21,7 @@ class PassLaw(StrikeLaw):
     """`volley_bump_pass`: the ball goes over to the other drone's post; between its hits a drone waits at its own."""
 
     further = ("turn", "number")
+    least_steps = 4.0  # gains over the speed of up to 49 1/s would make ONNX and JAX differ by more than export allows
     search_least = StrikeLaw.search_least._replace(home=APART_M, lift_effort=LEAST_EFFORT)
 
     def first(self) -> StrikeGains:
@@ -80,6 +81,7 @@ class PassLaw(StrikeLaw):
 class SpikeLaw(PassLaw):
     """`volley_spike_easy`: the setter hits the ball over to the spiker's post, who lobs it into the circle."""
 
+    least_steps = StrikeLaw.least_steps
     search_least = StrikeLaw.search_least
 
     def first(self) -> StrikeGains:
@@ -103,3 +105,40 @@ class SpikeLaw(PassLaw):
     def is_spiker(self, seen: CourtSeen) -> Array:
         """[...] bool."""
         return seen.rest[..., 3] > 0.5
+
+
+class HardSpikeLaw(SpikeLaw):
+    """`volley_spike_hard`: the spiker meets the ball at the net and hits it down to the side, past the defender.
+
+    `home` is the spiker's distance [m] from y = 0, `level_m` the height of its contact, and `apex_m` is not used.
+    """
+
+    search_least = StrikeLaw.search_least._replace(
+        home=APART_M, below_m=-0.6, front_m=0.3, fall_m_s=-2.0, beyond_m=0.3, aside_m=0.5
+    )
+
+    def first(self) -> StrikeGains:
+        """Gains at the start of a search."""
+        return StrikeGains(
+            level_m=3.3,
+            home=3.0,
+            lead_s=0.6,
+            first_apex_m=5.0,
+            front_m=0.9,
+            fall_m_s=1.5,
+            beyond_m=1.2,
+            aside_m=4.1,
+        )
+
+    def target(self, seen: CourtSeen, meeting: ComingContact) -> tuple[Array, Array]:
+        """Return the spiker's place at the net for the setter, and a place beside the defender for the spiker."""
+        xp, is_spiker, gains = namespace(seen.pos[0]), self.is_spiker(seen), self.gains
+        side = xp.sign(seen.anchor[1])
+        near = gains.front_m + 0 * side, -side * gains.home
+        far = -gains.beyond_m + 0 * side, side * gains.aside_m
+        x, y = (xp.where(is_spiker, there, here) for there, here in zip(far, near, strict=True))
+        return x, y
+
+    def rise(self, seen: CourtSeen) -> Array:
+        """Vertical speed [m/s] that the ball is to have after the contact."""
+        return namespace(seen.pos[0]).where(self.is_spiker(seen), -self.gains.fall_m_s, super().rise(seen))

@@ -74,6 +74,14 @@ class StrikeGains(NamedTuple):
     """In tasks with turns: height of the contact for a ball that falls straight, the first one ..."""
     first_apex_m: float = 4.0
     """... and the height that it is to reach after that contact."""
+    front_m: float = 0.0
+    """`volley_spike_hard`: distance [m] of the spiker's contact from the net ..."""
+    fall_m_s: float = 0.0
+    """... the ball's speed downwards after it ..."""
+    beyond_m: float = 0.0
+    """... and the place that it is aimed at: distance [m] from the net ..."""
+    aside_m: float = 0.0
+    """... and from the middle of the court."""
 
 
 class ComingContact(NamedTuple):
@@ -123,6 +131,8 @@ class StrikeLaw:
 
     further: tuple[str, ...] = ()
     """Further features that the law reads."""
+    least_steps: float = 1.0
+    """Steps to go from which on the gains no longer grow."""
     search_least = StrikeGains(*(1.0, 1.0, 0.0, 0.0, 0.05, 0.1, 0.1, 0.1, 0.1, 1e-4, 1e-5, 1.0, 1.0, 0.5, 1.0, 1.0))
 
     def __init__(self, scenario: VolleyScenario, gains: StrikeGains | None = None) -> None:
@@ -180,10 +190,14 @@ class StrikeLaw:
     def blow(self, seen: CourtSeen, meeting: ComingContact) -> WantedBlow:
         """Return the blow that the task asks for."""
         to = self.target(seen, meeting)
-        rise = rise_speed(self.level(seen), self.apex(seen))
+        rise = self.rise(seen)
         flight_s = time_to_fall(self.level(seen), rise, self.next_level(seen))
         after = tuple((goal - now) / flight_s for goal, now in zip(to, meeting.ball_m, strict=True))
         return wanted_blow(meeting.ball_m_s, (after[0], after[1], rise), self.gains.restitution)
+
+    def rise(self, seen: CourtSeen) -> Array:
+        """Vertical speed [m/s] that the ball is to have after the contact."""
+        return rise_speed(self.level(seen), self.apex(seen))
 
     def next_level(self, seen: CourtSeen) -> Array:
         """Height of the ball's middle [m] at which it is to be over its target."""
@@ -204,7 +218,7 @@ class StrikeLaw:
 
     def strike(self, seen: CourtSeen, meeting: ComingContact, blow: WantedBlow) -> tuple[tuple[Array, Array], Array]:
         """Commanded tilt along x and y, and vertical acceleration [m/s^2], on the way to the contact."""
-        to_go = meeting.in_s / self._scenario.period_s
+        to_go = namespace(meeting.in_s).maximum(meeting.in_s / self._scenario.period_s, self.least_steps)
         flat, high = gains_at(self._flat, to_go), gains_at(self._high, to_go)
         turning, swinging = cross(seen.spin, seen.up), cross(self.turned(seen), seen.up)
         sunk = self.sinking(blow)
