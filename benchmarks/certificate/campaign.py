@@ -12,7 +12,7 @@ from benchmarks.filter.fallbacks.places import CROWDS
 
 PAIRS = 16_000
 """Robots times teammates that are flown at once."""
-RANDOM_EPISODES = 50
+RANDOM_EPISODES = 10
 """Most episodes of the random matrix that have one period, delay and size."""
 COUNTS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 PERIODS_S, MOST_DELAY_S, MOST_CLOCK_S = (0.005, 0.02), 0.16, 0.005
