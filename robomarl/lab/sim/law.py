@@ -108,8 +108,8 @@ def keep_right(error_m: np.ndarray, pace: ArcPace) -> tuple[np.ndarray, np.ndarr
 
     Robots that fly straight across a ring meet in its middle, and a safety filter lets one after the other through. On
     arcs of one radius R they keep their distances, so that it has little to do, however wide its margins are. The
-    tangent of a circle of this radius through robot and goal leaves the straight line, of length d, by asin(d / 2R), but
-    by no more than 78 degrees: at a right angle a robot would circle its goal for ever.
+    tangent of a circle of this radius through robot and goal leaves the straight line, of length d, by asin(d / 2R),
+    but by no more than 78 degrees: at a right angle a robot would circle its goal for ever.
 
     Args:
         error_m: [..., 3] from the robots to their goals.
