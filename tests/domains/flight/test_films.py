@@ -10,9 +10,8 @@ from PIL import Image
 from robomarl.core.config import UserError
 from robomarl.core.log import FlightLog
 from robomarl.domains.flight.lab.evaluation.staging import STAGING, log_moments
-from robomarl.domains.flight.lab.payload.simulation import law_policy
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.simulation import film
+from robomarl.domains.flight.lab.simulation import film, law_policy
 from robomarl.lab.evaluate.evaluate import evaluate
 from robomarl.lab.evaluate.evaluation import EvalConfig
 from robomarl.lab.scene import film as scene_film

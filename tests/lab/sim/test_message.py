@@ -71,7 +71,7 @@ def test_eval_sends_the_plan_that_belongs_to_the_state(sim: str, name: str):
     scenario: Any = lossy(name)
     policy: Any = GotoPolicy(scenario)
     if name.startswith("lift"):
-        from robomarl.domains.flight.lab.payload.simulation import law_policy
+        from robomarl.domains.flight.lab.simulation import law_policy
 
         policy = law_policy(scenario)
     pilot = Witness(make_pilot(policy, scenario, "full"))

@@ -11,8 +11,8 @@ from robomarl.domains.flight.lab.evaluation.score import loss_figures
 from robomarl.domains.flight.lab.payload.controllers.centralized import LoadPosePolicy
 from robomarl.domains.flight.lab.payload.controllers.mixed_team import MixedTeam, mixed_team
 from robomarl.domains.flight.lab.payload.lift import with_losses
-from robomarl.domains.flight.lab.payload.simulation import law_policy
 from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.domains.flight.lab.simulation import law_policy
 from robomarl.lab.evaluate.evaluate import evaluate
 from robomarl.lab.evaluate.evaluation import EvalConfig
 from robomarl.lab.evaluate.pilots import make_pilot
