@@ -129,6 +129,8 @@ class CertifiedTeam:
 
     def _as_heard(self, said: Word) -> Word:
         """The words [E, N, K] that each robot hears from its teammates, given those that each says to its teammates."""
+        if not said.number.shape[-1]:
+            return said
         mates = self._order(said.number.shape[-2])
         robots = np.arange(len(mates))[:, None, None]
         back = (mates[mates] == robots).argmax(-1)  # the row that a robot has in its teammate's view

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from robomarl.core.certificate import pact as pacts
-from robomarl.core.certificate.course import CommittedCourse, chosen, resting, state_at, with_axis
+from robomarl.core.certificate.course import CommittedCourse, chosen, resting, state_at, stop_of, with_axis
 from robomarl.core.certificate.figures import CertificateFigures
 from robomarl.core.certificate.memory import Certified, CertifiedCarry, DecisionInputs
 from robomarl.core.certificate.pact import Pact, Word
@@ -17,7 +17,7 @@ from robomarl.core.certificate.reference import (
     times_of,
     ways_of,
 )
-from robomarl.core.certificate.rule import Pair, clearance, watched
+from robomarl.core.certificate.rule import Pair, clearance, parts_from, watched
 from robomarl.core.certificate.solids import room_left
 from robomarl.core.certificate.tracker import Point, track
 from robomarl.core.filter.checks import Checked, check, split
@@ -137,7 +137,8 @@ class Certificate:
         present = pacts.bound(pact, given.present)
         wanted, front = self._wanted(carry, given, start)
         ways = ways_of(f, start, wanted, xp)
-        good = are_allowed(f, ways.course, old, start, xp) & self._agree(ways, pact, present, (start.pos_m, times))
+        agree = self._agree(ways, pact, (given, present), (start, times))
+        good = are_allowed(f, ways.course, old, start, xp) & agree
         good = good & self._is_free(ways.course, old, (start.pos_m, times))
         fit = carry.placed & checked.has_own & ~carry.trip & (early_s <= EARLY_SHARE * f.period_s)
         good = good & (fit & (is_sure | self._has_room(pact, present)))[..., None]
@@ -186,16 +187,22 @@ class Certificate:
 
         return keeps
 
-    def _agree(self, ways: Ways, pact: Pact, present: Array, compared: tuple[Array, Array]) -> Array:
+    def _agree(
+        self, ways: Ways, pact: Pact, known: tuple[DecisionInputs, Array], compared: tuple[CommittedCourse, Array]
+    ) -> Array:
         """[..., C] bool: a way to go keeps clear by all anchors that the robot judges by.
 
-        `compared`: the place [..., 3] where the ways start, and the times [..., M].
+        `known`: inputs, and which teammates there are; `compared`: where the ways start, and the times [..., M].
         """
-        f, xp, (start, times) = self.figures, self.library.xp, compared
-        squash = xp.asarray(f.squash, start.dtype)
-        path, absent = path_of(start, ways.course, times, squash, xp), ~present[..., None, :]
+        f, xp, (given, present), (start, times) = self.figures, self.library.xp, known, compared
+        squash = xp.asarray(f.squash, start.pos_m.dtype)
+        path, absent = path_of(start.pos_m, ways.course, times, squash, xp), ~present[..., None, :]
         agreed, offered = (watched(pair, times, f.bend_m, squash, xp) for pair in (pact.agreed, pact.offer))
-        good = (clearance(path, agreed, xp) >= 0) & (pact.number > 0)[..., None, :]
+        made, waits = pact.number > 0, pacts.waits(given.word, start.at_s, xp) & given.leads
+        good = (clearance(path, agreed, xp) >= 0) & made[..., None, :]
+        good = good | (
+            parts_from(start, ways.course, stop_of(given.word.course, xp), squash, xp) & (waits & ~made)[..., None, :]
+        )
         good = good & ((clearance(path, offered, xp) >= 0) | ~pact.is_open[..., None, :])
         return (good | absent).all(-1)
 
@@ -219,7 +226,8 @@ class Certificate:
         own = view.own._replace(pos_m=start.pos_m, vel_m_s=start.vel_m_s, age_s=start.at_s * 0.0)
         seen = view._replace(own=own, heard=heard)
         front, result = filter_batch(self._front, self.library, carry.front, seen, given.nominal)
-        return result.command[..., :3], front
+        most = xp.asarray(self.figures.accel_m_s2, start.pos_m.dtype)
+        return xp.clip(result.command[..., :3], -most, most), front
 
     def _chosen(
         self, old: CommittedCourse, start: CommittedCourse, ways: Ways, good: Array

@@ -23,6 +23,9 @@ CLOCK_OFFSET_S = 0.002
 """Bound of the difference of two robots' clocks."""
 WALL_TUBES = 1.25
 """Half sides of the tube's box that references stay from walls: a robot was seen 0.012 m outside a side of its box."""
+FRONT_M = 0.03
+"""Distance that the front keeps beyond that of pacts: anchors are some decisions old, and where the front leads robots to
+the edge of what the rule allows, a crowd gets stuck."""
 SEGMENT_S = 0.08
 """Longest time between two times at which courses are compared."""
 
@@ -211,12 +214,15 @@ def _front(
     """
     safety = dataclasses.replace(
         without_errors(params.safety),
-        separation_m=apart_m,
-        brake_m_s2=min(a for a in accel if a > 0),
+        separation_m=apart_m + FRONT_M,
+        brake_m_s2=max(accel),
     )
     if safety.clearance_m is not None:
         safety = dataclasses.replace(safety, clearance_m=safety.clearance_m + beside_m)
-    limits = LimitConfig((-accel[0], -accel[1], -accel[2]), accel, speed_m_s, params.limits.yaw_rate_rad_s)
+    # Rows know one brake for all directions. With that of the weakest axis a team of quadrotors would crawl; what the
+    # reference can't do is cut off afterwards, and the rule decides.
+    x, y, z = (max(accel) if a > 0 else 0.0 for a in accel)
+    limits = LimitConfig((-x, -y, -z), (x, y, z), speed_m_s, params.limits.yaw_rate_rad_s)
     # A reference is the look-ahead point itself, and what its robot's centre is off is in `apart_m`.
     front = dataclasses.replace(_plain(params, safety), limits=limits, arena=arena, min_mates=0, look_ahead_m=0.0)
     return dataclasses.replace(front, obstacles=params.obstacles)

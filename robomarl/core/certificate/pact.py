@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import NamedTuple
 
-from robomarl.core.certificate.course import CommittedCourse, chosen, with_axis
+from robomarl.core.certificate.course import CommittedCourse, chosen, rests_at_s, with_axis
 from robomarl.core.certificate.rule import Pair
 from robomarl.core.types import Array
 
@@ -118,6 +118,11 @@ def offer(
         offer=picked(makes, pair, pact.offer, xp),
         is_open=pact.is_open | makes,
     )
+
+
+def waits(word: Word, at_s: Array, xp: ModuleType) -> Array:
+    """[..., K] bool: a teammate without a pact with the robot rests at times [...], and may not move before."""
+    return (word.number == 0) & (rests_at_s(word.course, xp) <= at_s[..., None])
 
 
 def bound(pact: Pact, present: Array) -> Array:

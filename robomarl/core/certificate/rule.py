@@ -70,3 +70,23 @@ def clearance(path: Array, seen: Watched, xp: ModuleType) -> Array:
     first = (middle * away[..., :-1, :]).sum(-1) / length - changed[..., :-1]
     last = (middle * away[..., 1:, :]).sum(-1) / length - changed[..., 1:]
     return xp.minimum(first, last).min(-1) - seen.kept_m[..., None, :]
+
+
+def parts_from(start: CommittedCourse, ways: CommittedCourse, rests_m: Array, squash: Array, xp: ModuleType) -> Array:
+    """[..., C, K] bool: on a way to go the reference comes no nearer to a teammate that rests, at any time.
+
+    With n from the teammate to the start, and the velocities v and w before and after the first
+    period, in between of which it is linear: n.v, n.w and v.w at least 0 make the product of offset
+    and velocity at least 0 from then on, braking along w included.
+
+    Args:
+        start: state of the reference [...] where the ways begin.
+        ways: courses after the first period [..., C].
+        rests_m: [..., K, 3] places of the teammates, world.
+        squash: factors of the metric.
+        xp: numpy or jax.numpy.
+    """
+    away = ((start.pos_m[..., None, :] - rests_m) * squash)[..., None, :, :]
+    before, after = (start.vel_m_s * squash)[..., None, None, :], (ways.vel_m_s * squash)[..., :, None, :]
+    products = (away * before).sum(-1), (away * after).sum(-1), (before * after).sum(-1)
+    return (products[0] >= 0) & (products[1] >= 0) & (products[2] >= 0)

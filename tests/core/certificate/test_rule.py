@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robomarl.core.certificate.course import CommittedCourse, places
-from robomarl.core.certificate.rule import Pair, clearance, watched
+from robomarl.core.certificate.rule import Pair, clearance, parts_from, watched
 
 ROOM_M, SPAN_S, SEGMENTS, BRAKE = 0.25, 1.2, 15, 1.3
 BEND_M = 4 * BRAKE * (SPAN_S / SEGMENTS) ** 2 / 8
@@ -84,3 +84,29 @@ def test_an_anchor_that_still_moves_at_the_end_lets_nothing_through():
     a = at_rest(0.0)
     far = a._replace(pos_m=np.array([[50.0, 0, 0]]), vel_m_s=np.array([[3.0, 0, 0]]))
     assert by_rule(a, a, far)[0] == -np.inf
+
+
+vectors = st.tuples(*[st.floats(-1, 1)] * 3).map(np.array)
+
+
+@settings(max_examples=300, deadline=None)
+@given(vectors, vectors, vectors, vectors, st.booleans())
+def test_a_way_that_parts_never_comes_nearer(
+    away: np.ndarray, vel: np.ndarray, accel: np.ndarray, rests: np.ndarray, out: bool
+):
+    """Sampled over the first period and the brake to rest, in the metric of the downwash."""
+    squash, period_s = np.array([1.0, 1.0, 0.5]), 0.5  # a long period, so that the velocity turns within it
+    vel = np.abs(vel) * np.sign(away) if out else vel
+    start = CommittedCourse(rests + away, vel, np.array(0.0), np.array(1.3), np.array(0.25))
+    after = vel + accel * period_s
+    way = CommittedCourse(
+        *(part[None] for part in (start.pos_m + vel * period_s + accel * period_s**2 / 2, after)),
+        *(np.array([value]) for value in (period_s, 1.3, 0.25)),
+    )
+    if not parts_from(start, way, rests[None], squash, np)[0, 0]:
+        return
+    times = np.linspace(0, period_s, 40)[:, None]
+    arc = start.pos_m + vel * times + accel * times**2 / 2
+    brake = places(way, np.linspace(period_s, period_s + 3, 60)[None], np)[0]
+    distance = np.linalg.norm((np.concatenate([arc, brake]) - rests) * squash, axis=-1)
+    assert (np.diff(distance) >= -1e-12).all()

@@ -199,7 +199,8 @@ static void want(Now *n, double *wanted) {
         mask[k] = n->g.word.number[k] >= 0 && n->g.present[k];
     }
     rm_decide(front, &sizes, in, out, out + rm_out_size(&sizes));
-    copy(wanted, out, 3), copy(n->m.plan, out + PLAN_OUT, 9), copy(n->m.front_bias, out + MEMORY_OUT, BIAS);
+    for (int i = 0; i < 3; i++) wanted[i] = within(out[i], -n->c->accel_m_s2[i], n->c->accel_m_s2[i]);
+    copy(n->m.plan, out + PLAN_OUT, 9), copy(n->m.front_bias, out + MEMORY_OUT, BIAS);
     copy(n->m.place, out + MEMORY_OUT + BIAS, 3);
     *n->m.front_misfits += out[8] != 0, *n->m.ok = out[7] == RM_OK ? *n->m.ok + 1 : 0;
 }
@@ -257,12 +258,26 @@ static int is_free_of_solids(const Now *n, const Path *path) {
     return rm_room_left(c->front, 2, here) < 0 && left >= rm_room_left(c->front, n->times.count, old.place) - c->bend_m;
 }
 
+/* rule.parts_from a teammate that waits for a pact: pact.waits. */
+static int parts_from_one_that_waits(const Now *n, const Course *way, int k) {
+    const RmCertificate *c = n->c;
+    const Course mate = rm_course(&n->g.word.course, k);
+    double rests[3], before = 0.0, after = 0.0, both = 0.0;
+    if (!n->g.leads[k] || n->g.word.number[k] != 0 || !(rm_rests(c, &mate) <= n->start.at)) return 0;
+    rm_stop(c, &mate, rests);
+    for (int i = 0; i < 3; i++) {
+        const double s = c->squash[i], away = (n->start.pos[i] - rests[i]) * s, v = n->start.vel[i] * s, w = way->vel[i] * s;
+        before += away * v, after += away * w, both += v * w;
+    }
+    return before >= 0 && after >= 0 && both >= 0;
+}
+
 /* Certificate._agree */
-static int agrees(const Now *n, const Path *path) {
+static int agrees(const Now *n, const Course *way, const Path *path) {
     const Pacts *p = &n->m.pact;
     for (int k = 0; k < n->mates; k++) {
         if (!is_bound(n, k)) continue;
-        if (p->number[k] <= 0 || !holds(n, path, &p->agreed, k)) return 0;
+        if (p->number[k] > 0 ? !holds(n, path, &p->agreed, k) : !parts_from_one_that_waits(n, way, k)) return 0;
         if (p->open[k] && !holds(n, path, &p->offer, k)) return 0;
     }
     return 1;
@@ -289,7 +304,7 @@ static int choose_way(Now *n, Course *course, double *accel) {
         *course = way_of(n, wanted, c->shares[w], accel);
         if (!is_allowed(n, course)) continue;
         const Path path = rm_path(c, n->start.pos, course, &n->times);
-        if (is_free_of_solids(n, &path) && agrees(n, &path)) return w;
+        if (is_free_of_solids(n, &path) && agrees(n, course, &path)) return w;
     }
     *course = n->old;
     rm_state(c, &n->old, n->start.at + c->period_s, pos, after);

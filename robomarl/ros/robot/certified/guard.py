@@ -124,9 +124,8 @@ class CertifiedRobot:
             sessions = np.array(sessions)
             sessions[k] = said.session_s
             robot = robot._replace(pact=with_row(robot.pact, k, self.init().robot.pact, k))
-        if said.known_s != carry.session_s:  # its pacts are with this robot's session of before: only its course counts
-            none = np.array(0)
-            word = word._replace(number=none, offered=none, refused=none - 1)
+        if said.known_s != carry.session_s:  # it still goes by its pact with this robot's session of before
+            word = word._replace(number=np.array(-1))
         return carry._replace(robot=robot, heard=with_row(carry.heard, k, word), sessions_s=sessions)
 
     def clock_jumped(self, carry: RobotCarry, by_s: float) -> RobotCarry:

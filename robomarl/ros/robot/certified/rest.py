@@ -15,13 +15,13 @@ CERTIFICATE = "certificate"
 def rest_of(vehicle: AnyVehicle, filter_name: str) -> tuple[RestDistances, Margins]:
     """Return the distances of a vehicle's file, at 50 Hz: from each other, and from walls and obstacles.
 
-    Certified robots rest where their references may: these keep the distance of their pacts.
+    Certified robots rest where the front between their references lets them.
     """
     if filter_name != CERTIFICATE or not isinstance(vehicle, Quadrotor):
         return vehicle_rest(vehicle), vehicle_margins(vehicle)
     params = from_vehicle(vehicle, PERIOD_S)
     figures = figures_of(params, vehicle.body.radius_m)
-    apart_m, clear_m = 2 * figures.learned.room_m, figures.front.safety.clearance_m
+    apart_m, clear_m = figures.front.safety.separation_m, figures.front.safety.clearance_m
     x, _, z = figures.wall_m
     return RestDistances(apart_m, apart_m * params.safety.downwash_ratio), Margins(x, z, clear_m)
 

@@ -91,10 +91,10 @@ def test_words_of_a_session_that_ended_are_none():
     words = first.readers["r1"](old)[0].words
     after = first.guard.hear(before, [told_to(words, "r0")], team.now_s)
     assert after.sessions_s == before.sessions_s and after.heard.number == before.heard.number
-    # And those that were meant for the receiver's own session of before tell its sender's course, and no pact.
+    # Nor are those that were meant for the receiver's own session of before: their sender still goes by that pact.
     first.restart()
     young = first.guard.hear(first.carry, [told_to(words, "r0")], team.now_s + 1.0)
-    assert young.heard.number[0] == 0 and young.heard.offered[0] == 0 and young.sessions_s[0] == words_session(words)
+    assert young.heard.number[0] == -1 and young.sessions_s[0] == words_session(words)
 
 
 def words_session(words) -> float:
@@ -154,3 +154,18 @@ def test_it_says_whom_it_waits_for():
 def test_the_mark_tells_figures_apart():
     one, other = (PaperTeam(2).robots[i].guard.mark for i in range(2))
     assert one == other and len(one) == 8
+
+
+def test_two_that_start_nearer_than_pacts_allow_part_and_agree():
+    """The one that leads the pair moves away from the other one, which rests until they have agreed."""
+    team = PaperTeam(2, loss=0.2, seed=4, radius_m=0.21)
+    lead, follow = team.robots
+    start, nearest = follow.pos.copy(), 9.0
+    for _ in range(200):
+        if not follow.agreed:
+            assert np.linalg.norm(follow.pos - start) < 0.02
+        team.tick()
+        nearest = min(nearest, team.bodies_m)
+    assert lead.agreed and follow.agreed
+    assert team.references_m >= D_M
+    assert nearest > 0.38 and team.bodies_m > 0.38
