@@ -112,7 +112,8 @@ def test_a_bump_lifts_no_vehicle_over_the_limit_of_its_height(height_m: float, c
 
 
 @pytest.mark.parametrize(
-    ("name", "least"), [("volley_bump_pass", 3.0), ("volley_spike_easy", 1.3), ("volley_hit", 0.9)]
+    ("name", "least"),
+    [("volley_bump_pass", 3.0), ("volley_spike_easy", 1.3), ("volley_spike_hard", 1.5), ("volley_hit", 0.9)],
 )
 def test_each_law_with_the_gains_of_its_start_hits_the_ball(name: str, least: float):
     """Mean number of hits in the first 4 s of 16 episodes."""

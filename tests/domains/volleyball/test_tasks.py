@@ -36,6 +36,7 @@ def judged(scenario: VolleyScenario, before: TeamWorld, after: TeamWorld, *touch
         ("volley_bump", 32),
         ("volley_bump_pass", 39),
         ("volley_spike_easy", 39),
+        ("volley_spike_hard", 39),
     ],
 )
 def test_observations_have_the_published_size(name: str, size: int):

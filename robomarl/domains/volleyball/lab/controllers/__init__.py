@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from robomarl.domains.volleyball.lab.controllers.passes import PassLaw, SpikeLaw
+from robomarl.domains.volleyball.lab.controllers.passes import HardSpikeLaw, PassLaw, SpikeLaw
 from robomarl.domains.volleyball.lab.controllers.run_up import HitLaw
 from robomarl.domains.volleyball.lab.controllers.shuttle import ShuttleLaw
 from robomarl.domains.volleyball.lab.controllers.strike import BumpLaw
@@ -15,6 +15,7 @@ LAWS: dict[str, Callable[[VolleyScenario], GainedLaw]] = {
     "volley_bump": BumpLaw,
     "volley_bump_pass": PassLaw,
     "volley_spike_easy": SpikeLaw,
+    "volley_spike_hard": HardSpikeLaw,
 }
 
 

@@ -113,21 +113,33 @@ class HardSpikeLaw(SpikeLaw):
     `home` is the spiker's distance [m] from y = 0, `level_m` the height of its contact, and `apex_m` is not used.
     """
 
+    walk = (12.0, 1.2)  # after its hit the spiker has to turn back before the net
     search_least = StrikeLaw.search_least._replace(
-        home=APART_M, below_m=-0.6, front_m=0.3, fall_m_s=-2.0, beyond_m=0.3, aside_m=0.5
+        home=APART_M, below_m=-0.6, front_m=0.8, fall_m_s=-2.0, beyond_m=0.3, aside_m=0.5
     )
 
     def first(self) -> StrikeGains:
         """Gains at the start of a search."""
         return StrikeGains(
-            level_m=3.3,
-            home=3.0,
-            lead_s=0.6,
-            first_apex_m=5.0,
-            front_m=0.9,
-            fall_m_s=1.5,
-            beyond_m=1.2,
-            aside_m=4.1,
+            level_m=3.35,
+            home=2.2,
+            below_m=-0.35,
+            lead_s=0.82,
+            offset_cost=0.29,
+            tilt_cost=4.0,
+            height_cost=3.0,
+            speed_cost=0.63,
+            tilt_effort=0.017,
+            lift_effort=0.001,
+            place_per_s2=3.7,
+            slow_per_s=2.6,
+            restitution=0.64,
+            first_m=2.98,
+            first_apex_m=5.2,
+            front_m=1.2,
+            fall_m_s=1.6,
+            beyond_m=1.9,
+            aside_m=4.3,
         )
 
     def target(self, seen: CourtSeen, meeting: ComingContact) -> tuple[Array, Array]:

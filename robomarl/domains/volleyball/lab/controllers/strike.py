@@ -133,6 +133,8 @@ class StrikeLaw:
     """Further features that the law reads."""
     least_steps: float = 1.0
     """Steps to go from which on the gains no longer grow."""
+    walk: tuple[float, float] = (WALK_M_S2, WALK_TILT)
+    """Largest acceleration [m/s^2] of each axis, and largest tilt, on the way to a post."""
     search_least = StrikeGains(*(1.0, 1.0, 0.0, 0.0, 0.05, 0.1, 0.1, 0.1, 0.1, 1e-4, 1e-5, 1.0, 1.0, 0.5, 1.0, 1.0))
 
     def __init__(self, scenario: VolleyScenario, gains: StrikeGains | None = None) -> None:
@@ -281,18 +283,18 @@ class StrikeLaw:
         xp, limits, most = namespace(seen.pos[0]), self._scenario.vehicle_config.limits, self.most_lift(seen)
         lift = xp.minimum(xp.clip(strike[1], limits.accel_min_m_s2[2], limits.accel_max_m_s2[2]), most)
         pushes = [xp.clip(t, -TILT, TILT) * (GRAVITY_M_S2 + lift) for t in strike[0]]
-        each = [xp.where(waits, a, b) for a, b in zip(self.walk(seen, meeting), (*pushes, lift), strict=True)]
+        each = [xp.where(waits, a, b) for a, b in zip(self.way(seen, meeting), (*pushes, lift), strict=True)]
         return join([*each, each[0] * 0])
 
-    def walk(self, seen: CourtSeen, meeting: ComingContact) -> Vec3:
+    def way(self, seen: CourtSeen, meeting: ComingContact) -> Vec3:
         """Acceleration [m/s^2] to the post."""
-        xp, gains, post = namespace(seen.pos[0]), self.gains, self.post(seen, meeting)
+        xp, gains, post, (most, tilt) = namespace(seen.pos[0]), self.gains, self.post(seen, meeting), self.walk
         found: list[Array] = []
         for goal, place, speed in zip(post, seen.pos, seen.vel, strict=True):
             wanted = xp.clip(gains.place_per_s2 / gains.slow_per_s * (goal - place), -WALK_M_S, WALK_M_S)
-            found.append(xp.clip(gains.slow_per_s * (wanted - speed), -WALK_M_S2, WALK_M_S2))
+            found.append(xp.clip(gains.slow_per_s * (wanted - speed), -most, most))
         lift = xp.minimum(xp.maximum(found[2], SINK_M_S2), self.most_lift(seen))
-        side = WALK_TILT * (GRAVITY_M_S2 + xp.maximum(lift, SINK_M_S2))
+        side = tilt * (GRAVITY_M_S2 + xp.maximum(lift, SINK_M_S2))
         return xp.clip(found[0], -side, side), xp.clip(found[1], -side, side), lift
 
 

@@ -6,6 +6,7 @@ from robomarl.domains.volleyball.lab.tasks.base import VolleyTask
 from robomarl.domains.volleyball.lab.tasks.pair import BUMP_PASS
 from robomarl.domains.volleyball.lab.tasks.solo import BUMP, HIT
 from robomarl.domains.volleyball.lab.tasks.spike import SPIKE_EASY
+from robomarl.domains.volleyball.lab.tasks.spike_hard import SPIKE_HARD
 
 TASKS: dict[str, VolleyTask] = {
     "volley_back_and_forth": BACK_AND_FORTH,
@@ -13,6 +14,7 @@ TASKS: dict[str, VolleyTask] = {
     "volley_bump": BUMP,
     "volley_bump_pass": BUMP_PASS,
     "volley_spike_easy": SPIKE_EASY,
+    "volley_spike_hard": SPIKE_HARD,
 }
 
 
