@@ -38,6 +38,7 @@ def run(args: Args) -> Figures:
     from robomarl.fleet.evidence.record import FleetRecord
     from robomarl.fleet.flash import STEPS, FlashOptions, check_fit, flash
     from robomarl.fleet.robot import connect_all
+    from robomarl.front.cli.certified import prove_fleet
     from robomarl.front.cli.fleet import report
     from robomarl.front.cli.progress import robot_lines
 
@@ -46,6 +47,8 @@ def run(args: Args) -> Figures:
     remarks = check_fit(bundle, fleet)
     for remark in remarks:
         print(f"note: {remark}")
+    if proved := prove_fleet(fleet, bundle):
+        print(f"certificate: {proved} inequalities proved over {fleet.vehicle}.")
     with robot_lines([robot.name for robot in fleet.own], STEPS) as watch:
         robots, late_s = connect_all(fleet, args.root), fleet.max_clock_error_s
         options = FlashOptions(args.dry_run, late_s, args.allow_rollback, args.canary, args.absent_ok)
@@ -60,4 +63,4 @@ def run(args: Args) -> Figures:
     elif not figures["ok"]:
         kept = all(r.current != bundle.id for r in reports)
         print("Nothing was switched." if kept else "Look at the robots with `robomarl fleet status` before you fly.")
-    return {"id": bundle.id, "remarks": remarks, "dry_run": args.dry_run, **figures}
+    return {"id": bundle.id, "remarks": remarks, "proved": proved, "dry_run": args.dry_run, **figures}

@@ -1,0 +1,41 @@
+"""A fleet that flies the certificate has it proved before a bundle is put on its robots."""
+
+from dataclasses import replace
+
+import pytest
+
+pytest.importorskip("z3")
+
+from robomarl.core.bundle.bundle import load_bundle
+from robomarl.core.config import UserError
+from robomarl.core.filter.params import Arena
+from robomarl.core.hardware.fleet import load_fleet
+from robomarl.core.paths import bundles_dir
+from robomarl.front.cli.certified import prove_fleet
+from robomarl.lab.prove import theorem
+
+FLEET = replace(load_fleet("local_4"), filter="certificate")
+
+
+def test_inequalities_are_proved_over_the_vehicle_file():
+    bundle = load_bundle(bundles_dir() / "swap_4")
+    assert prove_fleet(FLEET, bundle) > 30
+    assert prove_fleet(replace(FLEET, filter="qp"), bundle) == 0
+
+
+def test_a_fleet_for_which_one_fails_is_refused_by_its_name(monkeypatch: pytest.MonkeyPatch):
+    bundle = load_bundle(bundles_dir() / "swap_4")
+    monkeypatch.setattr(theorem, "CLOCK_OFFSET_S", 0.02)  # clocks that are off by more than the figures allow for
+    with pytest.raises(UserError, match=r"crazyflie_21.yaml: the certificate's distance fails by 0\.0"):
+        prove_fleet(FLEET, bundle)
+
+
+def test_robots_and_arenas_that_it_does_not_cover_are_refused():
+    bundle = load_bundle(bundles_dir() / "swap_4")
+    ground = replace(FLEET, vehicle="ssl_omni", estimator="")
+    with pytest.raises(UserError, match="flies quadrotors, not ssl_omni"):
+        prove_fleet(ground, bundle)
+    low = replace(bundle.contract.safety, arena=Arena((-3, -3, 0.1), (3, 3, 0.6)))
+    narrow = replace(bundle, contract=replace(bundle.contract, safety=low))
+    with pytest.raises(UserError, match="0.5 m wide along z"):
+        prove_fleet(FLEET, narrow)
