@@ -14,6 +14,7 @@ from robomarl.domains.volleyball.lab.model import observation
 from robomarl.domains.volleyball.lab.scenario import VolleyScenario
 from robomarl.lab.sim.scenario import load_scenario
 from robomarl.lab.simulation import simulation_of
+from robomarl.lab.train.policy_search.search import MOST
 
 G = 9.81
 
@@ -125,3 +126,12 @@ def test_each_law_with_the_gains_of_its_start_hits_the_ball(name: str, least: fl
         memory, obs = law.observation.observe(memory, sim.views())
         sim.step(law.act(obs))
     assert np.asarray(sim.world.own.rally.hits).mean() >= least
+
+
+@pytest.mark.parametrize("name", ["volley_bump_pass", "volley_spike_easy", "volley_spike_hard"])
+def test_a_search_may_start_from_the_gains_of_each_law_that_strikes(name: str):
+    """Bounds and start in steps, as the search has them; a post above the contact has a negative gain."""
+    law = law_of(load_scenario(name, VolleyScenario))
+    moved = np.flatnonzero(law.search_step)
+    step, least, first = (np.array(gains)[moved] for gains in (law.search_step, law.search_least, law.search_from))
+    assert (step > 0).all() and (least < first).all() and (first < MOST * step).all()

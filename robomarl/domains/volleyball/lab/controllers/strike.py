@@ -158,7 +158,7 @@ class StrikeLaw:
     @property
     def search_step(self) -> StrikeGains:
         """Return half of the gains at the start of a search, so that they at most double."""
-        return StrikeGains(*(value / 2 for value in self.search_from))
+        return StrikeGains(*(abs(value) / 2 for value in self.search_from))
 
     def with_gains(self, gains: StrikeGains) -> "StrikeLaw":
         """Return this law with other gains."""
