@@ -24,7 +24,7 @@ from tests.core.filter.views import PARAMS
 
 needs_kernel = pytest.mark.skipif(not kernel.usable(), reason="the C kernel is not built here")
 VEHICLES = ("crazyflie_21", "carrier_600", "ssl_omni", "turtlebot3_burger")
-KINDS = dict(zip(VEHICLES, ("corner", "ring", "corridor", "corner"), strict=True))
+KINDS: dict[str, str] = dict(zip(VEHICLES, ("corner", "ring", "corridor", "corner"), strict=True))
 
 
 def assert_equal(found: Any, right: Any, most: float = 1e-9) -> None:

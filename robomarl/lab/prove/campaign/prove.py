@@ -37,6 +37,8 @@ from robomarl.lab.trees import Tree
 
 ROBOTS = 1024
 """Most robots that fly side by side."""
+AROUND = "roundabout"
+"""The task in which robots trade places on arcs; they need no rules against deadlock."""
 ROOM_M = 1.0
 """Distance [m] from the ring to the walls."""
 
@@ -177,7 +179,7 @@ def fly(
         hunt = campaign.task == "adversarial"
         accel = adversaries(world.points, random) if hunt else _traded(campaign, params, _seen_points(world))
         nominal = np.concatenate([accel, np.zeros((*lead, 1))], -1)
-        if campaign.detour and campaign.task == "swap":
+        if campaign.detour and not hunt and campaign.task != AROUND:
             way, nominal = rules(way, view, nominal)
         gain = hostile_gains(params, lead, random) if campaign.gains == "hostile" else None
         if isinstance(safety, SafetyFilter):
@@ -215,8 +217,9 @@ def pick(mask: np.ndarray, yes: Tree, no: Tree) -> Tree:
 
 def _traded(campaign: Campaign, params: SafetyParams, seen: Team) -> np.ndarray:
     """Commands [E, N, 3] of robots that trade places."""
-    straight = campaign.task == "swap"
-    return swap(params, seen) if straight else roundabout(params, seen, campaign.ring_m(params))
+    if campaign.task == AROUND:
+        return roundabout(params, seen, campaign.ring_m(params))
+    return swap(params, seen)
 
 
 def _seen_points(world: World) -> Array:
