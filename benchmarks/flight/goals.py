@@ -42,6 +42,8 @@ class Options:
     episodes: int = 24
     """Of each distance."""
     seed: int = 0
+    filter: str = "full"
+    """Safety filter: full or certificate."""
 
 
 def main(options: Options) -> list[dict[str, Any]]:
@@ -73,7 +75,7 @@ def measured(base: Any, goals_m: np.ndarray, distance_m: float, rest: RestDistan
     policy, _ = resolve_policy("baseline", options.scenario)
     score = ArrivalScore(scenario, EvalConfig(episodes=options.episodes))
     size = batch_size(options.episodes)
-    pilot = make_pilot(simulation_of(scenario).evaluation.mixed_team(policy, scenario), scenario, "full")
+    pilot = make_pilot(simulation_of(scenario).evaluation.mixed_team(policy, scenario), scenario, options.filter)
     sim = simulation_of(scenario).batch(scenario, "mujoco", size, options.seed)
     EpisodeRunner(pilot, sim, score.score, None).run(options.episodes, f"{distance_m} m", False)
     here = np.concatenate(score.here)

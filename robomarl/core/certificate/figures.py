@@ -24,8 +24,8 @@ CLOCK_OFFSET_S = 0.002
 WALL_TUBES = 1.25
 """Half sides of the tube's box that references stay from walls: a robot was seen 0.012 m outside a side of its box."""
 FRONT_M = 0.03
-"""Distance that the front keeps beyond that of pacts. Anchors are some decisions old, and a crowd gets stuck where the
-front leads robots to the edge of what the rule allows."""
+"""Distance that the front keeps beyond that of pacts, beside each other. Anchors are some decisions old, and a crowd gets
+stuck where the front leads robots to the edge of what the rule allows."""
 SEGMENT_S = 0.08
 """Longest time between two times at which courses are compared."""
 
@@ -215,6 +215,7 @@ def _front(
     safety = dataclasses.replace(
         without_errors(params.safety),
         separation_m=apart_m + FRONT_M,
+        downwash_ratio=params.safety.downwash_ratio * apart_m / (apart_m + FRONT_M),
         brake_m_s2=max(accel),
     )
     if safety.clearance_m is not None:

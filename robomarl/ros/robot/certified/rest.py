@@ -23,7 +23,7 @@ def rest_of(vehicle: AnyVehicle, filter_name: str) -> tuple[RestDistances, Margi
     figures = figures_of(params, vehicle.body.radius_m)
     apart_m, clear_m = figures.front.safety.separation_m, figures.front.safety.clearance_m
     x, _, z = figures.wall_m
-    return RestDistances(apart_m, apart_m * params.safety.downwash_ratio), Margins(x, z, clear_m)
+    return RestDistances(apart_m, apart_m * figures.front.safety.downwash_ratio), Margins(x, z, clear_m)
 
 
 def certified_goal_fault(figures: CertificateFigures, place_m: np.ndarray, reach_m: float = 0.0) -> str:

@@ -18,15 +18,15 @@ VEHICLE = load_vehicle("crazyflie_21")
 def test_goals_keep_the_distance_of_references():
     rest, near = rest_of(VEHICLE, "certificate")
     assert rest.beside_m == pytest.approx(0.5296, abs=1e-3)
-    assert rest.above_m == pytest.approx(2 * rest.beside_m)
+    assert rest.above_m == pytest.approx(0.9993, abs=1e-3)
     assert rest_of(VEHICLE, "full")[0] == vehicle_rest(VEHICLE)
     place = np.array([0.0, 0.0, 1.5])
-    for away, fits in (((0.51, 0, 0), False), ((0.54, 0, 0), True), ((0, 0, 1.03), False), ((0, 0, 1.07), True)):
+    for away, fits in (((0.51, 0, 0), False), ((0.54, 0, 0), True), ((0, 0, 0.98), False), ((0, 0, 1.01), True)):
         faults = spacing_faults(rest, {"a": place, "b": place + away})
         assert bool(faults) != fits
         assert fits or "0.530 m" in faults[0] and f"{max(away):.3g} m" in faults[0]
     told = price_of(VEHICLE, "certificate")
-    assert "0.53 m beside and 1.06 m above" in told and f"rests {near.wall_m:.2f} m from a wall" in told
+    assert "0.53 m beside and 1.00 m above" in told and f"rests {near.wall_m:.2f} m from a wall" in told
 
 
 def test_a_goal_by_a_wall_is_refused_with_the_room_that_references_have():
