@@ -24,7 +24,7 @@ class Sums(NamedTuple):
 
     outcome: Outcome
     bound_episode: float
-    """Of the share of episodes with a contact."""
+    """Bound of the share of episodes with a contact."""
     bound_million: float
     """The same, in contacts per million agent-steps."""
     near_share: float

@@ -168,7 +168,7 @@ def _detections_in(kinds: tuple[str, ...], point: Message) -> Detections:
 
 
 def _words_in(names: tuple[str, ...], points: Sequence[Message]) -> TeamWords:
-    """Return what a certified robot tells its teammates; raises as `broadcast_to`."""
+    """Return the words of a certified robot to its teammates; raises as `broadcast_to`."""
     counts = [1, len(names), len(names)]
     if not _has_counts(points, counts) or [len(point.accelerations) for point in points] != counts:
         raise MessageError("a certified robot tells its course, and of each teammate that is named two anchors")

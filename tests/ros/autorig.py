@@ -53,6 +53,7 @@ class Robot:
         patience: Patience = Patience(blend_s=0.0),  # noqa: B008
         handover_m: float = 0.0,
         rules: GiveWay | None = None,
+        safety: SafetyFilter | None = None,
     ) -> None:
         self.policy = Wish()
         limits = InboxLimits(Fallback(PARAMS).max_own_age_s, PARAMS.safety.max_age_s)
@@ -62,7 +63,8 @@ class Robot:
         self.agreement, self.heartbeat = TeamAgreement(own, ("me", "mate"), 3.0), Heartbeat(1.0)
         hover = HoverController(HoverConfig(handover_m))
         team = TeamWatch(self.agreement, self.heartbeat, hover)
-        self.autopilot = Autopilot(Pilot(self.policy, SafetyFilter(PARAMS), rules), self.inbox, team, patience)
+        pilot = Pilot(self.policy, safety or SafetyFilter(PARAMS), rules)
+        self.autopilot = Autopilot(pilot, self.inbox, team, patience)
         self.now_s, self.velocity, self.height_m, self.link = 100.0, np.zeros(3), 1.0, True
         self.random = np.random.default_rng(0)
 

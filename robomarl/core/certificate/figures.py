@@ -24,7 +24,7 @@ CLOCK_OFFSET_S = 0.002
 WALL_TUBES = 1.25
 """Half sides of the tube's box that references stay from walls: a robot was seen 0.012 m outside a side of its box."""
 FRONT_M = 0.03
-"""Distance that the front keeps beyond that of pacts, beside each other. Anchors are some decisions old, and a crowd gets
+"""Distance that the front keeps beyond that of pacts, side by side. Anchors are some decisions old, and a crowd gets
 stuck where the front leads robots to the edge of what the rule allows."""
 SEGMENT_S = 0.08
 """Longest time between two times at which courses are compared."""

@@ -46,9 +46,9 @@ class _Layout(NamedTuple):
     given: np.dtype[np.void]
     found: np.dtype[np.void]
     parts: tuple[Callable[[np.ndarray], Parts], Callable[[np.ndarray], Parts]]
-    """The arrays of the memory and of what was found, in their order."""
+    """Functions that return the arrays of the memory and of the outcome, in their order."""
     plain: tuple[object, ...]
-    """What comes first in `Kernel.certify`."""
+    """First arguments of `Kernel.certify`."""
     kept: CPointer
     """Memory that its addresses are of."""
 
@@ -163,7 +163,7 @@ def _lying(tree: Tree) -> list[tuple[int, int, int, int]]:
 
 
 def _outcome(memory: Parts, found: Parts) -> tuple[CertifiedCarry, Certified]:
-    """The next memory and what was found, of arrays in their order."""
+    """Return the next memory and the outcome, made of arrays in their order."""
 
     def courses(parts: Parts, at: int) -> CommittedCourse:
         return new_tuple(CommittedCourse, parts[at : at + 5])

@@ -31,7 +31,7 @@ T = TypeVar("T")
 Made = Callable[[list[float]], T]
 Whole = Callable[[bytes], tuple[T, float]]
 Laid = tuple[cdr.CdrLayout, Made[T]]
-"""A layout, and what makes the value of its numbers."""
+"""A layout, and the function that makes a value of its numbers."""
 KIND = MultiDOFJointTrajectory
 UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 _FRAME = FRAME.encode()
@@ -49,7 +49,7 @@ class Reader(Generic[T]):
 
         Args:
             whole: from any message to the value that is read; rejects invalid messages.
-            lay: returns the layout of a message that was not rejected, and what makes the value of its numbers.
+            lay: returns the layout of a message that was not rejected, and the function that makes a value of its numbers.
         """
         self._whole, self._lay = whole, lay
         self._laid: Laid[T] | None = None

@@ -41,6 +41,8 @@ from robomarl.ros.robot.state_machine import (
 from robomarl.ros.robot.team_agreement import TeamAgreement
 from robomarl.ros.timing.failed import told
 
+HELD_UP_S, SINKS_M = 5.0, 0.02
+"""Time [s] after which a landing ends whose reference has sunk by less than this distance [m]: the vehicle lands then."""
 INTO_FLIGHT = (Order.ARM, Order.PREPARE, Order.ACTIVATE)
 """Orders with a refusal that names the missing inputs."""
 
@@ -79,6 +81,8 @@ class Autopilot:
         self._agreement, self._heartbeat, self._hover, self._recording = team
         self._layout, self._fallback = self._decider.layout, self._decider.fallback
         self._began_s = self._entered_s = self._ticked_s = math.nan
+        self._sunk = math.inf, math.nan
+        """Lowest height of the reference in this landing [m], and when it came there [s]."""
         self._lost: tuple[str, ...] = ()
         """Team-mates that are lost now, to this robot or to another one."""
         self.status = Status()
@@ -196,6 +200,7 @@ class Autopilot:
             lifted=flies or self._inbox.task.lifted(reading.view),
             blended=in_state_s >= self._patience.blend_s,
             down=self.state is State.LAND and own is not None and self._hover.down(own, at_s),
+            held_up=self._is_held_up(at_s),
             lost=at_s - self._decider.lost_s > self._patience.silent_after_s,
             away=at_s - self._ticked_s > self._patience.vehicle_alone_s,
             expired=self.status.armed and not self.active and in_state_s > self._patience.arm_lasts_s,
@@ -203,6 +208,15 @@ class Autopilot:
             waited=self.state is State.TAKEOFF and in_state_s > self._patience.takeoff_s,
             rule_why=why,
         )
+
+    def _is_held_up(self, at_s: float) -> bool:
+        """Return True if a certified robot has not sunk for long in LAND, as beside a teammate that does not answer."""
+        height_m = self._decider.height_m
+        if self.state is not State.LAND or height_m is None:
+            self._sunk = math.inf, at_s
+        elif height_m < self._sunk[0] - SINKS_M:
+            self._sunk = height_m, at_s
+        return at_s - self._sunk[1] > HELD_UP_S
 
     def _rule(self, reading: InputSnapshot, at_s: float) -> tuple[TeamFallback, str]:
         """Return the rule for a lost teammate or, under a load, for a teammate's fallback or lost sensors; and

@@ -81,6 +81,13 @@ class Decider:
         return self._certified.said(_certified(self._carry))
 
     @property
+    def height_m(self) -> float | None:
+        """Height of a certified robot's reference at the last decision; None for another robot, or before."""
+        if self._certified is None or self._carry is None:
+            return None
+        return float(_certified(self._carry).robot.course.pos_m[2])
+
+    @property
     def doubts(self) -> Doubts | None:
         """Reasons why a certified robot takes no new course; None for another one, or before its first decision."""
         if self._certified is None or self._carry is None:
@@ -150,7 +157,7 @@ class Decider:
         """A tick of a robot that sends no command: a certified one goes on to agree with its teammates."""
         self._listen()
         if self._certified is not None and self._carry is not None:
-            self._blind(self._carry, view, math.inf)
+            self._carry = _with(self._carry, self._certified.rest(_certified(self._carry), view))
 
     def reference(self, own: Estimate, view: LocalView) -> Estimate:
         """Return the estimate, of a certified robot with the place and velocity of its reference."""
@@ -160,7 +167,7 @@ class Decider:
         return own._replace(pos_m=seen.pos_m, vel_m_s=seen.vel_m_s)
 
     def _listen(self) -> None:
-        """Take up what teammates tell, for the decision to come."""
+        """Give the newest words of teammates to the certificate, for the next decision."""
         if self._certified is not None and self._carry is not None:
             self._carry = _with(self._carry, self._certified.hear(_certified(self._carry), *self._told))
 

@@ -72,7 +72,7 @@ class InputSnapshot(NamedTuple):
     goals: int = 0
     """How many goals have arrived."""
     told: tuple[AddressedWord | None, ...] = ()
-    """[K] what certified team-mates tell this robot; None: nothing, or nothing that counts."""
+    """[K] words of certified team-mates to this robot; None where there are none that count."""
 
 
 @dataclass(frozen=True)

@@ -127,6 +127,8 @@ class Conditions(NamedTuple):
     """Without its own state for longer than blind braking is good for."""
     away: bool = False
     """True if the process was stopped, and the vehicle had no command for the time after which it lands by itself."""
+    held_up: bool = False
+    """True if a certified robot can't land: its reference has not sunk for long, and it is not down."""
     expired: bool = False
     """Armed long ago and not activated since."""
     rule: TeamFallback = TeamFallback.CONTINUE
@@ -161,12 +163,13 @@ def cause(before: State, after: State, conditions: Conditions) -> str:
         return "the E-stop was pressed"
     if before not in MOVING or after not in (State.HOLD, State.LAND, State.STOP):
         return ""
-    if conditions.away:
-        return "the process stood still, and the vehicle lands by itself"
-    if conditions.lost:
-        return "its own state was lost for too long"
+    ends = {
+        "the process stood still, and the vehicle lands by itself": conditions.away,
+        "its own state was lost for too long": conditions.lost,
+        "it could not sink further beside its team-mates, and the vehicle lands by itself": conditions.held_up,
+    }
     if after is State.STOP:
-        return ""
+        return next((why for why, is_so in ends.items() if is_so), "")
     if after is State.LAND and not conditions.link:
         return "no heartbeat of the E-stop"
     if conditions.rule is not TeamFallback.CONTINUE:
@@ -189,7 +192,7 @@ def _flown(state: State, conditions: Conditions) -> State:
     if conditions.lost or conditions.away:
         return State.STOP
     if state is State.LAND:
-        return State.STOP if conditions.down else State.LAND
+        return State.STOP if conditions.down or conditions.held_up else State.LAND
     if not conditions.link or conditions.rule is TeamFallback.LAND:
         return State.LAND
     if conditions.waited and state is State.TAKEOFF and conditions.rule is not TeamFallback.HOLD:

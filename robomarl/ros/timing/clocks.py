@@ -28,6 +28,8 @@ class NodeClock:
         self._clock = Mailbox(node, CLOCK, CLOCK.name, _time_of) if self._simulated else None
         self._sim_s = 0.0
         self._before: Now | None = None
+        self._apart_s = 0.0
+        """Difference of both clocks at the last slip, or at the first moment [s]."""
         self.slip_s = 0.0
         """By how much the clock of stamps was set before the last tick [s]; 0 for less than `SLIP_S`."""
 
@@ -44,12 +46,15 @@ class NodeClock:
         now, before = self.now(), self._before
         self._before, self.slip_s = now, 0.0
         if before is None:
+            self._apart_s = now.stamp_s - now.steady_s
             return now, 0.0
         passed_s = now.stamp_s - before.stamp_s
         # A simulation may run slower than real time or stand still, and starts at 0; it does not run backwards.
         expected_s = max(passed_s, 0.0) if self._simulated else now.steady_s - before.steady_s
         jump_s = passed_s - expected_s
-        self.slip_s = jump_s if abs(jump_s) > SLIP_S else 0.0
+        since_s = now.stamp_s - now.steady_s - self._apart_s
+        if not self._simulated and abs(since_s) > SLIP_S:
+            self.slip_s, self._apart_s = since_s, self._apart_s + since_s
         return now, jump_s if abs(jump_s) > JUMP_S else 0.0
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robomarl.core.config import UserError, build, suggest
+from robomarl.core.config import Positive, UserError, build, suggest
 from robomarl.core.config.parsed import JsonObject
 from robomarl.core.hardware.sections import VehicleBase
 from robomarl.core.paths import share_dir
@@ -38,9 +38,9 @@ class EstimateCorrector:
     """Instants of the history, how long before the newest, which is the first and 0."""
     weights: tuple[tuple[float, ...], ...]
     """[N + 1, 6] what each feature adds to the errors of velocity [m/s] and position [m]; the last row is constant."""
-    most_m_s: float
+    most_m_s: Positive
     """Largest correction of a velocity that flights kept back needed; longer ones are shortened to it."""
-    most_m: float
+    most_m: Positive
     """Likewise, of a position."""
     source: str
     """Origin of the flights."""
@@ -75,7 +75,7 @@ class EstimateCorrector:
 
 
 def width(instants: int) -> int:
-    """Return the number of features of a history of so many instants."""
+    """Return the number of features of a history of that many instants."""
     return SIGNALS * instants - 3
 
 

@@ -17,7 +17,7 @@ from robomarl.vehicles.samples import StateSample
 HOLE_S = 0.1
 """Estimates that are further apart leave a hole. On public flights, kept back, holes of so much cost nothing."""
 FORCE_S = 0.05
-"""An accelerometer's value that is further from an estimate's time is none of it."""
+"""Longest time [s] between an estimate and the accelerometer's value that belongs to it."""
 CLOCK_MS = 1 << 24
 """Vehicles' clocks count modulo this."""
 EVEN_S = 1e-6
@@ -59,6 +59,8 @@ class CorrectedStream:
             self._begin("the accelerometer is silent")
             return
         since_s = later_s(self._last_ms, sample.vehicle_ms) if self._rows else 0.0
+        if self._rows and -HOLE_S < since_s <= 0:
+            return  # it came again, or late: the newer one stands
         if self._rows and not 0 < since_s <= HOLE_S:
             self._begin(f"a hole of {since_s:.2f} s")
             since_s = 0.0

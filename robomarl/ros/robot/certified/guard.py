@@ -2,8 +2,9 @@
 
 A robot that begins to move begins a *session*: it remembers nothing of before. Its messages carry
 the session, and the sessions of its teammates as it knows them. A teammate that hears of a new
-session forgets its pact with the robot, brakes, and rests until both have agreed again. Words that
-were meant for a session of before count as none, so a process may die and start again in flight.
+session forgets its pact with the robot, and takes no new course before both have agreed again, but
+to move away. Words that were meant for a session of before count as none, so a process may die and
+start again in flight.
 `docs/certificate.md` has the assumptions.
 """
 
@@ -13,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robomarl.core.certificate.course import rests_at_s, stop_of
+from robomarl.core.certificate.course import rests_at_s, state_at, stop_of
 from robomarl.core.certificate.figures import CertificateFigures, figures_of
 from robomarl.core.certificate.kernel import certificate_of
 from robomarl.core.certificate.memory import Certified, CertifiedCarry, DecisionInputs, at_reference
@@ -31,6 +32,10 @@ UNCOVERED = ("strangers", "tail", "boards_m")
 """Parameters of the filter that the certificate has no rule for."""
 SAME = 1e-9
 """Difference below which two commands count as equal."""
+MOST_HZ = 250.0
+"""Largest rate of decisions: numbers of pacts grow with it, and messages have no room for more."""
+LATER_S = 1e-3
+"""A session that has to be later than one that teammates know is later by this."""
 
 
 class RobotCarry(NamedTuple):
@@ -90,6 +95,11 @@ class CertifiedRobot:
         Raises:
             UserError: the certificate does not cover what the parameters have; names it.
         """
+        if params.period_s < 1 / MOST_HZ:
+            raise UserError(
+                f"rate_hz = {1 / params.period_s:g} is too fast for filter: certificate, which decides at most "
+                f"{MOST_HZ:g} times a second; write filter: qp into the fleet file."
+            )
         if uncovered := [name for name in UNCOVERED if getattr(params, name)]:
             raise UserError(f"the certificate does not cover {uncovered[0]} yet; fly with filter: qp.")
         self.params, (index, mates) = params, seat
@@ -112,11 +122,31 @@ class CertifiedRobot:
 
         `told` is None where a teammate has said nothing yet; words of a session that ended count as none.
         """
-        carry = carry._replace(now_s=now_s, session_s=carry.session_s or now_s)
+        carry = self._renewed(carry._replace(now_s=now_s, session_s=carry.session_s or now_s), told)
         for k, said in enumerate(told):
             if said is not None and said.session_s >= carry.sessions_s[k]:
                 carry = self._heard(carry, k, said)
         return carry
+
+    def _renewed(self, carry: RobotCarry, told: Sequence[AddressedWord | None]) -> RobotCarry:
+        """Begin the session anew, later, where a teammate takes it for one of before: the clock went back since then.
+
+        Such a teammate knows a later session of this robot, or holds a pact that this session never made.
+        """
+        pact = carry.robot.pact
+        last_s = carry.session_s
+        for k, said in enumerate(told):
+            if said is None or said.known_s < carry.session_s:
+                continue
+            made = int(max(pact.number[k], pact.offered[k]))
+            if said.known_s > carry.session_s or int(said.word.number) > made:
+                last_s = max(last_s, said.known_s + LATER_S)
+        if last_s == carry.session_s:
+            return carry
+        fresh, robot = self.init(), carry.robot
+        return fresh._replace(
+            robot=robot._replace(pact=fresh.robot.pact), now_s=carry.now_s, session_s=last_s, waits=carry.waits
+        )
 
     def _heard(self, carry: RobotCarry, k: int, said: AddressedWord) -> RobotCarry:
         word, robot, sessions = said.word, carry.robot, carry.sessions_s
@@ -125,7 +155,8 @@ class CertifiedRobot:
             sessions[k] = said.session_s
             robot = robot._replace(pact=with_row(robot.pact, k, self.init().robot.pact, k))
         if said.known_s != carry.session_s:  # it still goes by its pact with this robot's session of before
-            word = word._replace(number=np.array(-1))
+            none = np.array(-1)
+            word = word._replace(number=none, offered=none + 1, refused=none)
         return carry._replace(robot=robot, heard=with_row(carry.heard, k, word), sessions_s=sessions)
 
     def clock_jumped(self, carry: RobotCarry, by_s: float) -> RobotCarry:
@@ -171,8 +202,6 @@ class CertifiedRobot:
     def blind(self, carry: RobotCarry, view: LocalView, since_s: Array) -> tuple[RobotCarry, np.ndarray]:
         """A tick without an estimate: the reference brakes and rests, the robot makes its acceleration.
 
-        Also for a robot that does not move, whose command is not sent: it goes on to agree with its teammates.
-
         Args:
             carry: memory.
             view: as ever; of its own state nothing is read.
@@ -180,6 +209,19 @@ class CertifiedRobot:
         """
         after, found = self._step(carry, view._replace(own=self._lost), np.zeros(4))
         return after, found.command
+
+    def rest(self, carry: RobotCarry, view: LocalView) -> RobotCarry:
+        """Return the memory after a tick in which no command is sent: the robot goes on to agree with its teammates.
+
+        A robot that is somewhere else than its reference, because its vehicle moves by itself or somebody carries it,
+        begins a session where it is.
+        """
+        if _is_sound(view) and carry.robot.placed:
+            led_m, _ = state_at(carry.robot.course, np.array(carry.now_s), np)
+            off = (np.asarray(view.own.pos_m, float) - led_m) * np.array(self.figures.squash)
+            if float(np.linalg.norm(off)) > self.figures.unlearned.radius_m:
+                return self._step(self.hear(self.init(), (), carry.now_s), view, np.zeros(4))[0]
+        return self.blind(carry, view, np.array(np.inf))[0]
 
     def resumed(self, carry: RobotCarry, queue: Array) -> RobotCarry:
         """Return the memory after a gap, with the commands [Q, 4] that were sent meanwhile."""

@@ -21,11 +21,11 @@ NUMBERS = 15
 _BRAKE, _ROOM = 9, 10
 """Places of deceleration and room in a row."""
 LEAST_BRAKE_M_S2 = 1e-3
-"""A smaller deceleration is of no course: the reference would not come to rest."""
+"""Least deceleration of a course: with less the reference would not come to rest."""
 
 
 class TeamWords(NamedTuple):
-    """What one robot tells its whole team, as its message carries it."""
+    """Words of one robot to its whole team, as its message carries them."""
 
     names: tuple[str, ...]
     """[K] teammates that it tells."""
@@ -34,7 +34,7 @@ class TeamWords(NamedTuple):
 
 
 class AddressedWord(NamedTuple):
-    """What one robot tells one teammate."""
+    """Words of one robot to one teammate."""
 
     session_s: float
     """Time at which the sender began to move: it remembers nothing of before."""

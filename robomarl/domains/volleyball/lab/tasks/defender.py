@@ -41,7 +41,7 @@ MARKS = 7
 
 
 class Defender(NamedTuple):
-    """Plan of the disc, and what has come of it."""
+    """Plan of the disc, and its outcome so far."""
 
     velocity: Array
     """[..., 3] velocity of the disc [m/s]."""
