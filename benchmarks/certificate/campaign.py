@@ -26,7 +26,7 @@ class Sums(NamedTuple):
     bound_episode: float
     """Bound of the share of episodes with a contact."""
     bound_million: float
-    """The same, in contacts per million agent-steps."""
+    """Bound of the contacts per million agent-steps."""
     near_share: float
     """Least distance of references over the distance that they keep."""
     tube_share: float

@@ -49,7 +49,8 @@ class Reader(Generic[T]):
 
         Args:
             whole: from any message to the value that is read; rejects invalid messages.
-            lay: returns the layout of a message that was not rejected, and the function that makes a value of its numbers.
+            lay: returns the layout of a message that was not rejected, and a function that makes a value of its
+                numbers.
         """
         self._whole, self._lay = whole, lay
         self._laid: Laid[T] | None = None

@@ -42,7 +42,7 @@ from robomarl.ros.robot.team_agreement import TeamAgreement
 from robomarl.ros.timing.failed import told
 
 HELD_UP_S, SINKS_M = 5.0, 0.02
-"""Time [s] after which a landing ends whose reference has sunk by less than this distance [m]: the vehicle lands then."""
+"""Time [s] after which a landing ends whose reference has sunk by less than this distance [m]."""
 INTO_FLIGHT = (Order.ARM, Order.PREPARE, Order.ACTIVATE)
 """Orders with a refusal that names the missing inputs."""
 

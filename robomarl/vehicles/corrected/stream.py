@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from robomarl.core.geometry import rotation_matrix, yaw_of
+from robomarl.ros.io.messages import Estimate
 from robomarl.vehicles.corrected.corrector import EstimateCorrector, motion_of
 from robomarl.vehicles.samples import StateSample
 
@@ -18,6 +19,8 @@ HOLE_S = 0.1
 """Estimates that are further apart leave a hole. On public flights, kept back, holes of so much cost nothing."""
 FORCE_S = 0.05
 """Longest time [s] between an estimate and the accelerometer's value that belongs to it."""
+JUMP_M = 0.1
+"""Distance [m] by which an estimate may be elsewhere than the last one and its velocity lead."""
 CLOCK_MS = 1 << 24
 """Vehicles' clocks count modulo this."""
 EVEN_S = 1e-6
@@ -47,6 +50,7 @@ class CorrectedStream:
         self._force: TimedForce | None = None
         self._rows: deque[tuple[float, np.ndarray]] = deque()
         self._last_ms = 0
+        self._before: Estimate | None = None
 
     def take_force(self, force_m_s2: np.ndarray, vehicle_ms: int) -> None:
         """Take a value [3] of the accelerometer [m/s^2, body]."""
@@ -65,6 +69,10 @@ class CorrectedStream:
             self._begin(f"a hole of {since_s:.2f} s")
             since_s = 0.0
         own, self._last_ms = sample.estimate, sample.vehicle_ms
+        if self._rows and self._jumped(own, since_s):
+            self._begin("the estimate jumped")
+            since_s = 0.0
+        self._before = own
         row = motion_of(own.pos_m, own.vel_m_s, rotation_matrix(own.quat_wxyz), force.force_m_s2, own.omega_rad_s)
         now_s = self._rows[-1][0] + since_s if self._rows else 0.0
         self._rows.append((now_s, row))
@@ -77,6 +85,12 @@ class CorrectedStream:
         wrong_m_s, wrong_m = self.corrector.errors(self._history(now_s), yaw_of(own.quat_wxyz))
         better = own._replace(pos_m=own.pos_m + wrong_m, vel_m_s=own.vel_m_s + wrong_m_s)
         self.sample, self.problem = replace(sample, estimate=better), ""
+
+    def _jumped(self, own: Estimate, since_s: float) -> bool:
+        """Return True if the vehicle's estimate is not where its last one led: its filter was reset."""
+        assert self._before is not None, "there are rows"
+        led_m = self._before.pos_m + since_s * (self._before.vel_m_s + own.vel_m_s) / 2
+        return float(np.linalg.norm(own.pos_m - led_m)) > JUMP_M
 
     def _begin(self, why: str) -> None:
         self._rows.clear()

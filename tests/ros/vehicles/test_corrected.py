@@ -262,3 +262,26 @@ def test_a_crazyflie_without_the_kalman_filter_is_refused():
             link.corrected = CorrectedStream(random_corrector())
             link.open()
         assert comes(rig, lambda: "stabilizer.estimator to 2" in rig.flights[0].unfit), rig.whys
+
+
+def test_a_packet_that_comes_again_or_late_changes_nothing():
+    rows, stream = flown(), CorrectedStream(random_corrector())
+    streamed(stream, rows[:60])
+    before = stream.sample
+    for sample, force in (rows[59], rows[55]):
+        stream.take_force(force, sample.vehicle_ms)
+        stream.take(sample)
+    assert stream.sample is before and stream.problem == ""
+    assert all(one is not None for one in streamed(stream, rows[60:70]))
+
+
+def test_an_estimate_that_jumps_begins_the_history_again():
+    """The vehicle's own filter was reset: what it said before belongs to another place."""
+    rows, stream = flown(), CorrectedStream(random_corrector())
+    streamed(stream, rows[:60])
+    moved = [
+        (replace(sample, estimate=sample.estimate._replace(pos_m=sample.estimate.pos_m + [0.5, 0, 0])), force)
+        for sample, force in rows[60:]
+    ]
+    found = streamed(stream, moved)
+    assert [one is None for one in found[:31]] == [True] * 30 + [False]
