@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from robomarl.core.certificate.course import stop_of
-from robomarl.core.certificate.figures import figures_of
+from robomarl.core.certificate.figures import figures_of, uncovered
 from robomarl.core.certificate.kernel import certificate_of
 from robomarl.core.certificate.memory import CertifiedCarry, DecisionInputs, at_reference
 from robomarl.core.certificate.pact import Word
@@ -27,8 +27,6 @@ KEPT_DECISIONS = 8
 """Number of decisions whose words are kept: a message that is older when it arrives counts as lost."""
 
 
-UNCOVERED = ("strangers", "tail", "boards_m")
-"""Parameters of the filter that the certificate has no rule for."""
 Order = Callable[[int], np.ndarray]
 """Number of robots -> [N, N-1] int: index of each robot's k-th teammate."""
 
@@ -71,8 +69,8 @@ class CertifiedTeam:
         Raises:
             UserError: the certificate does not cover what the parameters have; names it.
         """
-        if uncovered := [name for name in UNCOVERED if getattr(params, name)]:
-            raise UserError(f"the certificate does not cover {uncovered[0]} yet; fly with --filter qp.")
+        if name := uncovered(params):
+            raise UserError(f"the certificate does not cover {name} yet; fly with --filter qp.")
         self.params, self._order = params, order
         self.figures = figures_of(params, radius_m)
         self.certificate = certificate_of(params, self.figures)

@@ -92,6 +92,11 @@ class CertificateFigures:
         return self.stop_s + 3 * self.period_s
 
 
+def uncovered(params: SafetyParams) -> str:
+    """Return the name of a parameter of the filter that the certificate has no rule for; "" if there is none."""
+    return next((name for name in ("strangers", "tail", "boards_m") if getattr(params, name)), "")
+
+
 def figures_of(params: SafetyParams, radius_m: float) -> CertificateFigures:
     """Work out the numbers of a vehicle.
 

@@ -49,7 +49,7 @@ class ReadColumns(NamedTuple):
     columns: tuple[str, ...]
     """All columns of numbers."""
     quaternions: tuple[tuple[str, ...], ...] = ()
-    """Quaternions among them, whose sign may jump."""
+    """Columns of each quaternion; its sign may jump."""
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ def correct(flights: Sequence[FlightSamples], name: str, bounds: DeclaredBounds)
 
 
 class CorrectorOrigin(NamedTuple):
-    """Where a corrector's file comes from."""
+    """Origin of a corrector's file."""
 
     vehicle: str
     """Name of the vehicle that flew."""

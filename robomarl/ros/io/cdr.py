@@ -114,12 +114,7 @@ def odometry_at(data: bytes) -> tuple[int, int, bytes]:
 
 def trajectory_at(data: bytes) -> tuple[list[PointAt], bytes]:
     """Return the offsets of the points of trajectory_msgs/MultiDOFJointTrajectory, and its frame."""
-    frame, at = text_at(data, 12)
-    at = (at + 3) & ~3
-    (names,) = _COUNT.unpack_from(data, at)
-    at += 4
-    for _ in range(names):
-        _, at = text_at(data, at)
+    frame, _, at = _names_at(data)
     at = (at + 3) & ~3
     (count,) = _COUNT.unpack_from(data, at)
     at += 4
@@ -132,14 +127,19 @@ def trajectory_at(data: bytes) -> tuple[list[PointAt], bytes]:
 
 def joint_names(data: bytes) -> tuple[str, ...]:
     """Return the names of trajectory_msgs/MultiDOFJointTrajectory."""
-    _, at = text_at(data, 12)
+    return tuple(name.decode() for name in _names_at(data)[1])
+
+
+def _names_at(data: bytes) -> tuple[bytes, list[bytes], int]:
+    """Return the frame of a trajectory, the names in it, and the end of the last one."""
+    frame, at = text_at(data, 12)
     at = (at + 3) & ~3
     (count,) = _COUNT.unpack_from(data, at)
-    at, found = at + 4, []
+    at, names = at + 4, list[bytes]()
     for _ in range(count):
-        text, at = text_at(data, at)
-        found.append(text.decode())
-    return tuple(found)
+        name, at = text_at(data, at)
+        names.append(name)
+    return frame, names, at
 
 
 def _point_at(data: bytes, at: int) -> tuple[PointAt, int]:

@@ -114,7 +114,7 @@ class Autopilot:
 
     @property
     def words(self) -> np.ndarray | None:
-        """[1 + 2 K, 15] what a certified robot says to its teammates; None: nothing."""
+        """[1 + 2 K, 15] words of a certified robot to its teammates; None for another robot, or before a decision."""
         return self._decider.words
 
     @property

@@ -75,7 +75,7 @@ class Decider:
 
     @property
     def words(self) -> np.ndarray | None:
-        """[1 + 2 K, 15] what a certified robot says to its teammates; None: nothing."""
+        """[1 + 2 K, 15] words of a certified robot to its teammates; None for another robot, or before a decision."""
         if self._certified is None or self._carry is None:
             return None
         return self._certified.said(_certified(self._carry))

@@ -9,29 +9,26 @@ start again in flight.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from robomarl.core.certificate.course import rests_at_s, state_at, stop_of
-from robomarl.core.certificate.figures import CertificateFigures, figures_of
+from robomarl.core.certificate.figures import CertificateFigures, figures_of, uncovered
 from robomarl.core.certificate.kernel import certificate_of
 from robomarl.core.certificate.memory import Certified, CertifiedCarry, DecisionInputs, at_reference
 from robomarl.core.certificate.pact import Word
 from robomarl.core.config import UserError
+from robomarl.core.filter.filter import SAME
 from robomarl.core.filter.memory import LARGE, Reason
 from robomarl.core.filter.model.bias import Bias, unanchored
 from robomarl.core.filter.params import SafetyParams
-from robomarl.core.tree import Branch, both
+from robomarl.core.tree import Branch, Tree, each, new_tuple
 from robomarl.core.types import Array, FilterResult
 from robomarl.core.view import LocalView, Plan, blank_view
 from robomarl.ros.robot.certified.words import AddressedWord, rows_of
 
-UNCOVERED = ("strangers", "tail", "boards_m")
-"""Parameters of the filter that the certificate has no rule for."""
-SAME = 1e-9
-"""Difference below which two commands count as equal."""
 MOST_HZ = 250.0
 """Largest rate of decisions: numbers of pacts grow with it, and messages have no room for more."""
 LATER_S = 1e-3
@@ -100,8 +97,8 @@ class CertifiedRobot:
                 f"rate_hz = {1 / params.period_s:g} is too fast for filter: certificate, which decides at most "
                 f"{MOST_HZ:g} times a second; write filter: qp into the fleet file."
             )
-        if uncovered := [name for name in UNCOVERED if getattr(params, name)]:
-            raise UserError(f"the certificate does not cover {uncovered[0]} yet; fly with filter: qp.")
+        if name := uncovered(params):
+            raise UserError(f"the certificate does not cover {name} yet; fly with filter: qp.")
         self.params, (index, mates) = params, seat
         self.figures: CertificateFigures = figures_of(params, radius_m)
         self.certificate = certificate_of(params, self.figures)
@@ -123,10 +120,12 @@ class CertifiedRobot:
         `told` is None where a teammate has said nothing yet; words of a session that ended count as none.
         """
         carry = self._renewed(carry._replace(now_s=now_s, session_s=carry.session_s or now_s), told)
-        for k, said in enumerate(told):
-            if said is not None and said.session_s >= carry.sessions_s[k]:
-                carry = self._heard(carry, k, said)
-        return carry
+        taken = {k: s for k, s in enumerate(told) if s is not None and s.session_s >= carry.sessions_s[k]}
+        for k, said in taken.items():
+            if said.session_s > carry.sessions_s[k]:
+                carry = self._forgotten(carry, k, said.session_s)
+        words = {k: _word_for(said, carry.session_s) for k, said in taken.items()}
+        return carry._replace(heard=with_rows(carry.heard, words))
 
     def _renewed(self, carry: RobotCarry, told: Sequence[AddressedWord | None]) -> RobotCarry:
         """Begin the session anew, later, where a teammate takes it for one of before: the clock went back since then.
@@ -148,16 +147,12 @@ class CertifiedRobot:
             robot=robot._replace(pact=fresh.robot.pact), now_s=carry.now_s, session_s=last_s, waits=carry.waits
         )
 
-    def _heard(self, carry: RobotCarry, k: int, said: AddressedWord) -> RobotCarry:
-        word, robot, sessions = said.word, carry.robot, carry.sessions_s
-        if said.session_s > sessions[k]:  # that robot remembers no pact any more
-            sessions = np.array(sessions)
-            sessions[k] = said.session_s
-            robot = robot._replace(pact=with_row(robot.pact, k, self.init().robot.pact, k))
-        if said.known_s != carry.session_s:  # it still goes by its pact with this robot's session of before
-            none = np.array(-1)
-            word = word._replace(number=none, offered=none + 1, refused=none)
-        return carry._replace(robot=robot, heard=with_row(carry.heard, k, word), sessions_s=sessions)
+    def _forgotten(self, carry: RobotCarry, k: int, session_s: float) -> RobotCarry:
+        """Return the memory without the pact with teammate k, which began a session and remembers none."""
+        sessions, fresh = np.array(carry.sessions_s), each(self.init().robot.pact, lambda part: np.asarray(part)[k])
+        sessions[k] = session_s
+        robot = carry.robot._replace(pact=with_rows(carry.robot.pact, {k: fresh}))
+        return carry._replace(robot=robot, sessions_s=sessions)
 
     def clock_jumped(self, carry: RobotCarry, by_s: float) -> RobotCarry:
         """Return the memory after the clock was set by this time [s].
@@ -249,15 +244,27 @@ class CertifiedRobot:
         return hashlib.sha256(repr(shared).encode()).hexdigest()[:8]
 
 
-def with_row(many: Branch, k: int, one: Branch, row: int | None = None) -> Branch:
-    """Return [K] arrays with row k from `one`: from its arrays [], or from their row if that is named."""
+def _word_for(said: AddressedWord, session_s: float) -> Word:
+    """The word [] of a teammate; without its pact if that is with another session of the robot than this one."""
+    if said.known_s == session_s:
+        return said.word
+    none = np.array(-1)
+    return said.word._replace(number=none, offered=none + 1, refused=none)
 
-    def put(array: np.ndarray, value: np.ndarray) -> np.ndarray:
-        made = np.array(array)
-        made[k] = value if row is None else value[row]
-        return made
 
-    return both(many, one, put)
+def with_rows(many: Branch, rows: Mapping[int, Branch]) -> Branch:
+    """Return arrays [K] with the rows k that are given, arrays [] each."""
+    parts = [_with_parts(part, {k: one[i] for k, one in rows.items()}) for i, part in enumerate(many)]
+    return new_tuple(type(many), parts)
+
+
+def _with_parts(many: Tree, rows: Mapping[int, Tree]) -> Array:
+    if isinstance(many, tuple):
+        return with_rows(many, {k: one for k, one in rows.items() if isinstance(one, tuple)})
+    made = np.array(many)
+    for k, value in rows.items():
+        made[k] = value
+    return made
 
 
 def _is_sound(view: LocalView) -> bool:

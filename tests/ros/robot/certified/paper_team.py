@@ -113,6 +113,13 @@ class PaperTeam:
                     one, other = (state_at(r.carry.robot.course, at_s, np)[0] * squash for r in (a, b))
                     self.references_m = min(self.references_m, float(np.linalg.norm(one - other)))
 
+    def fly(self, ticks: int = 700) -> None:
+        """Tick until all have arrived."""
+        for _ in range(ticks):
+            self.tick()
+            if self.arrived():
+                return
+
     def arrived(self) -> bool:
         """All are at their goals."""
         return all(np.linalg.norm(robot.pos - robot.goal_m) < 0.15 for robot in self.robots)

@@ -15,10 +15,7 @@ D_M = 0.4996
 @pytest.mark.parametrize(("count", "loss"), [(3, 0.0), (4, 0.4)])
 def test_a_team_swaps_places(count: int, loss: float):
     team = PaperTeam(count, loss, seed=count)
-    for _ in range(700):
-        team.tick()
-        if team.arrived():
-            break
+    team.fly()
     assert team.arrived() and all(robot.agreed for robot in team.robots)
     assert team.references_m >= D_M
     assert team.bodies_m > 0.3
@@ -47,10 +44,7 @@ def test_a_process_dies_and_starts_again_in_flight(dead: int):
     for _ in range(60):
         team.tick()
     team.robots[dead].restart()
-    for _ in range(700):
-        team.tick()
-        if team.arrived():
-            break
+    team.fly()
     assert team.arrived() and all(robot.agreed for robot in team.robots)
     assert team.references_m >= D_M
     assert team.bodies_m > 0.3

@@ -64,7 +64,7 @@ class Defender(NamedTuple):
 
 
 class DefenderPlan(NamedTuple):
-    """What the disc would do about the ball as it flies now."""
+    """Motion of the disc towards the ball, by the ball's present flight."""
 
     velocity: Array
     """[..., 3] velocity of the disc [m/s]."""
