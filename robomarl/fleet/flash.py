@@ -43,9 +43,11 @@ def check_fit(bundle: Bundle, fleet: Fleet) -> list[str]:
 
 def differing(theirs: object, ours: object, key: str = "") -> list[tuple[str, object, object]]:
     """(dotted key, theirs, ours) of every number that two parsed vehicle files don't share, without their sources and
-    what only real vehicles have: bounds of estimators (`safety` has those of the one that flies) and autopilots."""
+    what only real vehicles have: bounds of estimators (`safety` has those of the one that flies) and autopilots.
+    A camera is left out, because the policies of most bundles read no picture."""
     if isinstance(theirs, dict) and isinstance(ours, dict):
-        keys = sorted((theirs.keys() | ours.keys()) - {"sources", "version", "estimator", "estimators", "inner_loop"})
+        beside = {"sources", "version", "estimator", "estimators", "inner_loop", "camera"}
+        keys = sorted((theirs.keys() | ours.keys()) - beside)
         return [d for k in keys for d in differing(theirs.get(k), ours.get(k), f"{key}.{k}" if key else k)]
     return [] if theirs == ours else [(key, theirs, ours)]
 

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from robomarl.core.camera.camera import PinholeCamera
 from robomarl.core.config import Positive
 from robomarl.core.hardware.sections import VehicleBase
 
@@ -112,6 +113,8 @@ class OmniRobot(GroundVehicle):
     """Needed in simulation only."""
     kicker: KickerConfig | None = None
     """None for robots that don't play."""
+    camera: PinholeCamera | None = None
+    """None for robots without one."""
 
     def __post_init__(self) -> None:
         """Check that the wheels reach everything that the limits allow, driving and turning together."""
