@@ -11,6 +11,8 @@ from typing import Any, Generic, Protocol, TypeVar, overload
 
 import numpy as np
 
+from robomarl.core.camera.camera import PinholeCamera
+from robomarl.core.camera.strip import Picture8
 from robomarl.core.config import UserError
 from robomarl.core.domain.base import Domain, of_kind
 from robomarl.core.domain.onboard import Content
@@ -256,6 +258,9 @@ class Simulation(ScenarioKind[S], Generic[S, W]):
     """How viewers show its scenarios; None: not at all."""
     attack: AttackFilter[S] | None = None
     """Malicious commands behind the filter; None where no attacks are written."""
+    pictures: Callable[[S, PinholeCamera, int, int], Picture8] | None = None
+    """(scenario, camera, K, seed) -> [K, H, W, 3] pictures of robots' cameras from drawn places, by MuJoCo's renderer;
+    None: none are drawn."""
 
 
 @overload

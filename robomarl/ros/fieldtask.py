@@ -10,16 +10,18 @@ imported.
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from robomarl.core.bundle.perception import Perception
 from robomarl.core.domain.base import of_kind
 from robomarl.core.domain.onboard import LazyImport
 from robomarl.core.domain.registry import onboard_of
 from robomarl.core.hardware.field import scenario_content
 from robomarl.core.view import Goal, LocalView, NothingSensed
-from robomarl.ros.io.messages import Detections, TeamSnapshot
+from robomarl.ros.io.messages import Detections, Estimate, Message, PoseHistory, TeamSnapshot
 from robomarl.ros.robot.state_machine import TeamFallback
 from robomarl.ros.topics import COMMAND, GOAL, WORLD, Topic
 
@@ -27,18 +29,56 @@ _ROLE = np.int32(0)
 
 
 @dataclass(frozen=True)
+class BoundReader:
+    """A reader that is made for one robot, when its first message is read."""
+
+    make: LazyImport
+    """Makes the reader of `given`."""
+    given: tuple[object, ...]
+
+    @cached_property
+    def function(self) -> Callable[..., Any]:
+        """The reader."""
+        return self.make(*self.given)
+
+    def __call__(self, message: Message) -> tuple[Any, float]:
+        """Read one message."""
+        return self.function(message)
+
+
+@dataclass(frozen=True)
 class Sensor:
     """One topic that a task senses."""
 
     topic: Topic
-    reader: LazyImport
+    reader: LazyImport | BoundReader
     """Makes (value, stamp [s]) of a message."""
     shared: bool = True
     """One topic for the team (in the namespace `BASE/world`); otherwise one for each robot."""
+    max_age_s: float | None = None
+    """A value that is older counts as lost; None: the task's `max_age_s`."""
+    kept: "Kept | None" = None
+    """What the node publishes of each value for the recorder, in place of a topic that is too large to record."""
+
+    @property
+    def recorded(self) -> "Sensor":
+        """The sensor as a recording has it."""
+        return self if self.kept is None else Sensor(self.kept.topic, self.kept.reader, self.shared)
 
     def name(self, robot: str, base: str = "") -> str:
         """Absolute name of the topic that this robot listens to."""
         return self.topic.of(WORLD if self.shared else robot, base)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """What stands for a sensor's messages in a recording."""
+
+    topic: Topic
+    reader: LazyImport | BoundReader
+    """Makes the same (value, stamp [s]) of its messages as the sensor's reader of the sensor's."""
+    writer: LazyImport
+    """Makes a message of (value, name of the robot)."""
 
 
 class Seat(NamedTuple):
@@ -51,6 +91,10 @@ class Seat(NamedTuple):
     """True if, in a game, the robot's team attacks towards -x of the map."""
     pitch_m: tuple[float, float] = (0.0, 0.0)
     """Length and width [m] of the field in a game; 0: the scenario's."""
+    perception: Perception | None = None
+    """The bundle's network that reads pictures; None for a robot that is told what it senses."""
+    compressed: bool = False
+    """Pictures come as `sensor_msgs/CompressedImage`."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +136,13 @@ class FieldTask:
     """Time [s] after which a robot with estimates of only another place is accepted to be there: robots are put
     elsewhere during play, as at a kick-off.
     """
+    hear: Callable[[str, Any, PoseHistory], None] = lambda name, value, history: None
+    """Function (topic's name, value, own estimates as they arrived) that is told every value of a sensor that is
+    accepted, for senses with a memory."""
+    placed: Callable[[Estimate], Estimate] = lambda estimate: estimate
+    """Own estimate as it arrives -> the estimate in the map, of robots that find their place by what they see."""
+    doubt: Callable[[], str] = lambda: ""
+    """Why the robot's own place can't be used; "" if it can."""
     station: Callable[[LocalView], np.ndarray | None] = lambda view: None
     """[2] where a robot is to be when it lifts or sets down, world x and y [m]; None: where it is."""
 

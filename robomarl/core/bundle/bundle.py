@@ -5,6 +5,7 @@
     policy_filtered.onnx   policy and safety filter in one graph, if the domain has such a graph
     golden.npz    sequences of views, observations, actions and filtered commands from training
     README.md     the card
+    perception.onnx, images.npz   network that reads pictures and its golden values, if the bundle sees
     residual.npz  the scenario vehicles' behaviour beyond their model, if it has one; no robot opens it
 
 The id is the sha256 over `{path: {sha256, size}}` of all files. `eval.json` and `signature.json`
@@ -25,7 +26,7 @@ from typing import Protocol
 
 from robomarl.core.bundle.contract import Contract, FileEntry
 from robomarl.core.bundle.migrate import check_version, migrate
-from robomarl.core.bundle.onnx_check import check_onnx
+from robomarl.core.bundle.onnx_check import Kind, check_onnx
 from robomarl.core.bundle.provenance import sha256_of
 from robomarl.core.bundle.zip_file import read_zip
 from robomarl.core.config import UserError, build, suggest, to_dict
@@ -37,6 +38,8 @@ from robomarl.core.paths import bundles_dir
 CONTRACT_FILE, POLICY_FILE, GOLDEN_FILE, CARD_FILE = "bundle.json", "policy.onnx", "golden.npz", "README.md"
 FILTERED_FILE = "policy_filtered.onnx"
 """Policy and safety filter in one graph; older bundles have none."""
+PERCEPTION_FILE, IMAGES_FILE = "perception.onnx", "images.npz"
+"""Network that reads pictures, and its golden values; only bundles whose contract has an `image` have them."""
 REQUIRED = (POLICY_FILE, GOLDEN_FILE, CARD_FILE)
 EVAL_FILE = "eval.json"
 SIDECARS = (EVAL_FILE, "signature.json")
@@ -230,7 +233,8 @@ def check_files(folder: Path, contract: Contract, files: dict[str, bytes]) -> No
             f"{folder}: {twins[0]} and {twins[1]} are one file where upper and lower case are not told apart (macOS, "
             "Windows, memory cards), so one would replace the other; export the bundle with other names."
         )
-    for name in (*REQUIRED, *contract.files):
+    seeing = (PERCEPTION_FILE, IMAGES_FILE) if contract.image else ()
+    for name in (*REQUIRED, *seeing, *contract.files):
         if name not in contract.files:
             raise UserError(f"{folder / CONTRACT_FILE}: files has no entry for {name}; export the bundle anew.")
         if name not in files:
@@ -265,7 +269,13 @@ def check_graphs(files: dict[str, bytes]) -> None:
     """
     for name, content in files.items():
         if name.endswith(".onnx"):
-            check_onnx(content, name, is_filter=name == FILTERED_FILE)
+            check_onnx(content, name, graph_kind(name))
+
+
+def graph_kind(name: str) -> Kind:
+    """Return the kind of graph that a file of a bundle holds."""
+    kinds: dict[str, Kind] = {FILTERED_FILE: "filter", PERCEPTION_FILE: "vision"}
+    return kinds.get(name, "policy")
 
 
 def written_version(bundle: Bundle) -> int:

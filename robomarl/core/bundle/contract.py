@@ -4,6 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypedDict
 
+from robomarl.core.bundle.image_input import ImageInput
 from robomarl.core.bundle.provenance import Expert, Source, Training
 from robomarl.core.config import Count, Fraction, NonNegative, Positive, Range
 from robomarl.core.config.parsed import JsonObject, is_list, number, table_in
@@ -175,6 +176,8 @@ class Contract:
     """Actors in the graph beside the one of `scenario`; see `robomarl.lab.train.run.mixture`."""
     inner_loop: InnerLoop | None = None
     """Control under its commands in training; None in bundles that are older than the key."""
+    image: ImageInput | None = None
+    """Picture that its robots see; None for a policy that reads none."""
 
     def __post_init__(self) -> None:
         """Check the keys against each other."""

@@ -42,7 +42,7 @@ class FilteredPolicy:
         if FILTERED_FILE not in bundle.files:
             raise UserError(f"{bundle.folder}: has no {FILTERED_FILE}; export the run anew.")
         self.contract = bundle.contract
-        self._session = open_session(bundle.files[FILTERED_FILE], is_filter=True)
+        self._session = open_session(bundle.files[FILTERED_FILE], FILTERED_FILE)
         self._inputs = {node.name: node for node in self._session.get_inputs()}
         self._outputs = [node.name for node in self._session.get_outputs()]
         self._view = [name for name in self._inputs if name.startswith(("own.", "heard."))]

@@ -104,13 +104,25 @@ def from_bytes(content: bytes) -> Golden:
     Raises:
         UserError: not such a file, or an array is missing or of another shape.
     """
+    arrays = arrays_of(content, "golden.npz")
     try:
-        with _READING:
-            arrays = read_arrays(content)
         of = arrays["obs"].shape[:3]
         if odd := [name for name, array in arrays.items() if array.ndim < 3 or array.shape[:3] != of]:
             raise ValueError(f"{odd[0][:40]} is not of as many sequences, decisions and robots as obs")
         return Golden(_views(arrays), arrays["obs"], arrays["action"], arrays["command"])
+    except (KeyError, ValueError, TypeError) as error:
+        raise UserError(f"golden.npz: can't be read ({error}); export the bundle anew.") from None
+
+
+def arrays_of(content: bytes, file: str) -> dict[str, np.ndarray]:
+    """Return the arrays of an NPZ file of a bundle by name.
+
+    Raises:
+        UserError: it is no such file; names it.
+    """
+    try:
+        with _READING:
+            return read_arrays(content)
     except (
         KeyError,
         ValueError,
@@ -123,7 +135,7 @@ def from_bytes(content: bytes) -> Golden:
         RuntimeError,
         tokenize.TokenError,
     ) as error:
-        raise UserError(f"golden.npz: can't be read ({error}); export the bundle anew.") from None
+        raise UserError(f"{file}: can't be read ({error}); export the bundle anew.") from None
 
 
 def read_arrays(content: bytes) -> dict[str, np.ndarray]:

@@ -8,7 +8,7 @@ from robomarl.core.config.parsed import JsonObject, table_in
 
 NEW_IN_2 = {
     *("sim_hz", "radio", "randomization", "roles", "neighbour_order", "conventions", "actions_seen", "experts"),
-    *("decision_hz", "inner_loop"),
+    *("decision_hz", "inner_loop", "image"),
 }
 """Keys that a file of version 1 does not have: one that has lost some only says that it is one."""
 

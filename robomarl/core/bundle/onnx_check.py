@@ -8,7 +8,7 @@ https://github.com/onnx/onnx, `onnx.proto`.
 
 import hashlib
 from collections.abc import Iterator
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 import numpy as np
 
@@ -32,12 +32,16 @@ OPERATORS = frozenset(
 """Allowed operators. Each takes time and memory in proportion to its inputs and outputs, and is deterministic."""
 FILTER_OPERATORS = OPERATORS | {"Loop"}
 """The filter's graph, which no robot opens, projects until it is done."""
+VISION_OPERATORS = OPERATORS | {"AveragePool", "Conv", "GlobalAveragePool", "MaxPool", "Pad"}
+"""The graph that reads pictures; a convolution takes time in proportion to its outputs and its weights."""
+KINDS = {"policy": OPERATORS, "filter": FILTER_OPERATORS, "vision": VISION_OPERATORS}
+Kind = Literal["policy", "filter", "vision"]
 DOMAINS = ("", "ai.onnx")
 MAX_FIELDS = 1_000_000
 """A policy's graph has thousands; to count more takes long."""
 _MAX_DEPTH = 8
 _KEPT = 1000
-_sound: set[tuple[bytes, bool]] = set()
+_sound: set[tuple[bytes, Kind]] = set()
 """Graphs, by their hash, that were looked at: flash reads a bundle before each step, a look takes 0.1 s."""
 _NUMBERS = {1: np.dtype("<f4"), 6: None, 7: None, 9: None, 10: np.dtype("<f2"), 11: np.dtype("<f8")}
 """Single, int32, int64, bool, half, double, by ONNX's own number of the type."""
@@ -49,23 +53,23 @@ _INTEGERS, _HALF = 5, 10
 _SPARSE = "has sparse weights, which no exporter of ours writes; export it anew."
 
 
-def check_onnx(graph: bytes, where: str, is_filter: bool = False) -> None:
+def check_onnx(graph: bytes, where: str, kind: Kind = "policy") -> None:
     """Look at every operator and every constant of a graph.
 
     Args:
         graph: the content of an ONNX file.
         where: its name, for errors.
-        is_filter: it may loop, and say `no` by a constant that is no number.
+        kind: policy; filter may loop, and say `no` by a constant that is no number; vision may convolve.
 
     Raises:
         UserError: something that is not on the lists, a constant that is no number or infinite or that lies outside
             the file, or the file is no ONNX graph.
     """
-    key = (hashlib.sha256(graph).digest(), is_filter)
+    key = (hashlib.sha256(graph).digest(), kind)
     if key in _sound:
         return
     try:
-        _Check(where, is_filter).model(memoryview(graph))
+        _Check(where, kind).model(memoryview(graph))
     except (IndexError, ValueError, TypeError, OverflowError):
         raise UserError(f"{where}: is no sound ONNX file; fetch the bundle again.") from None
     if len(_sound) < _KEPT:
@@ -82,10 +86,10 @@ def _content(value: Value) -> memoryview:
 class _Check:
     """Single pass through an ONNX file. `check_onnx` lists the errors that its methods raise."""
 
-    def __init__(self, where: str, is_filter: bool) -> None:
+    def __init__(self, where: str, kind: Kind) -> None:
         self._where = where
-        self._operators = FILTER_OPERATORS if is_filter else OPERATORS
-        self._is_finite = not is_filter
+        self._operators = KINDS[kind]
+        self._is_finite = kind != "filter"
         self._left = MAX_FIELDS
 
     def model(self, message: Value) -> None:

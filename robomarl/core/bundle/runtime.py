@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from robomarl.core.bundle import golden
-from robomarl.core.bundle.bundle import FILTERED_FILE, POLICY_FILE, Bundle, load_bundle
+from robomarl.core.bundle.bundle import POLICY_FILE, Bundle, graph_kind, load_bundle
 from robomarl.core.bundle.contract import Contract
 from robomarl.core.bundle.onnx_check import check_onnx
 from robomarl.core.config import UserError
@@ -182,18 +182,18 @@ def read_golden(bundle: Bundle) -> golden.Golden:
     return sequences
 
 
-def open_session(graph: bytes, is_filter: bool = False) -> GraphSession:
+def open_session(graph: bytes, file: str = POLICY_FILE) -> GraphSession:
     """An onnxruntime session on one thread that never spins: the control loop owns the processor.
 
     Args:
         graph: the content of an ONNX file.
-        is_filter: it holds the safety filter too; see `check_onnx`.
+        file: its name in the bundle, which says what it may hold; see `graph_kind`.
 
     Raises:
         UserError: onnxruntime can't read the graph, or it is not one that may be in a bundle.
     """
     onnxruntime = import_module("onnxruntime")  # it takes 0.1 s, and has no types
-    check_onnx(graph, FILTERED_FILE if is_filter else POLICY_FILE, is_filter)
+    check_onnx(graph, file, graph_kind(file))
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.execution_mode = onnxruntime.ExecutionMode.ORT_SEQUENTIAL
@@ -205,7 +205,7 @@ def open_session(graph: bytes, is_filter: bool = False) -> GraphSession:
     try:
         return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
     except Exception as error:  # onnxruntime's exceptions have no common type of their own
-        raise UserError(f"{POLICY_FILE}: onnxruntime can't open it ({str(error).splitlines()[0]}).") from None
+        raise UserError(f"{file}: onnxruntime can't open it ({str(error).splitlines()[0]}).") from None
 
 
 def check_graph(session: GraphSession, contract: Contract) -> None:

@@ -71,8 +71,9 @@ class TopicSinks:
             self.on(topic, _hears(replay, mate, said))
             self.on(topics.ANNOUNCE.of(mate, base), _announces(replay, mate, self.announcement))
         for sensor in task.sensors:
-            topic = sensor.name(name, base)
-            seen = self._shared(topic, False, lambda sensor=sensor: _whole(sensor.topic, sensor.reader.function))
+            kept = sensor.recorded
+            topic = kept.name(name, base)
+            seen = self._shared(topic, False, lambda kept=kept: _whole(kept.topic, kept.reader.function))
             self.on(topic, _hears(replay, SENSED + sensor.topic.name, seen))
         if not task.fixed_goal:
             self.on(task.goal_name(name, base), _aims(robot))

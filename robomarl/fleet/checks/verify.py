@@ -11,6 +11,7 @@ import numpy as np
 from robomarl.core.bundle import golden
 from robomarl.core.bundle.bundle import FILTERED_FILE, Bundle, load_bundle
 from robomarl.core.bundle.filtered import check_filtered
+from robomarl.core.bundle.perception import check_images, open_perception
 from robomarl.core.bundle.pilot import pilot_of
 from robomarl.core.bundle.runtime import Policy, open_policy, read_golden
 from robomarl.core.config import UserError
@@ -37,7 +38,7 @@ def verify_here(name_or_dir: str | Path, timed: bool = True, filtered: bool = Tr
     except UserError as error:
         where, said = str(name_or_dir), str(error)
         return Verdict("", False, (said if where in said else f"{where}: {said}",))
-    parity = max(d.difference for d in checks if not d.stage.endswith("command"))
+    parity = max(d.difference for d in checks if not d.stage.endswith(("command", "strip", "sight")))
     problems = (*(f"{bundle.folder}: {d}." for d in checks if not d.ok), *stray_sidecars(bundle))
     if problems or not timed:
         return Verdict(bundle.id, not problems, problems, parity)
@@ -49,6 +50,7 @@ def start_here(name_or_dir: str | Path) -> Verdict:
     try:
         bundle = load_bundle(name_or_dir)
         policy, sequences = open_policy(bundle, check_golden=False), read_golden(bundle)
+        open_perception(bundle)
         command = golden.check_filter(bundle.contract, sequences, START_STEPS)
         off = [deviation for deviation in (*golden.check_policy(policy, sequences), command) if not deviation.ok]
     except UserError as error:
@@ -61,12 +63,15 @@ def start_here(name_or_dir: str | Path) -> Verdict:
 
 
 def replay(bundle: Bundle, policy: Policy, sequences: golden.Golden, filtered: bool) -> list[golden.Deviation]:
-    """Worst element of every stage: observation, action, command; if asked, of the filtered graph where there is one.
+    """Worst element of every stage: observation, action, command, of a bundle that sees strip and sight; if asked,
+    of the filtered graph where there is one.
 
     Raises:
         UserError: the sequences do not fit the bundle.
     """
     found = [*golden.check_policy(policy, sequences), golden.check_filter(bundle.contract, sequences)]
+    if perception := open_perception(bundle, check_golden=False):
+        found += check_images(perception, bundle.files)
     return found + (check_filtered(bundle, sequences) if filtered and FILTERED_FILE in bundle.files else [])
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import tyro
 
-from robomarl.core.config import Count, Natural, Seed, UsageError
+from robomarl.core.config import Count, Natural, Positive, Seed, UsageError, UserError
 from robomarl.core.types import Figures
 from robomarl.front.cli.ends import OutFolder, check_folder
 
@@ -30,6 +30,10 @@ class Args:
     """Runs or bundles that the run went on from, or that went on from it: the bundle gets the mean of all weights."""
     expert: tuple[str, ...] = ()
     """Runs or bundles of this kind of game on other fields: there their actors decide."""
+    perception: Path | None = None
+    """ONNX network that reads strips of a camera's pictures; the bundle that RUN names then sees with it."""
+    pose_error_m: Positive = 0.1
+    """With --perception: largest error of a robot's own place with which it moves; the filter keeps that distance."""
     episodes: Natural = 0
     """Number of episodes to fly with the bundle on `mujoco` behind the filter: figures for its card and `eval.json`."""
     scenario: str | None = None
@@ -42,6 +46,8 @@ def run(args: Args) -> Figures:
     """Export and say where the bundle is."""
     if args.target == "c":
         return run_c(args)
+    if args.perception:
+        return run_seeing(args, args.perception)
     from robomarl.lab.export import export_bundle
     from robomarl.lab.train.initial.average_runs import averaged
     from robomarl.lab.train.run.bundle_as_run import run_of, teams_of
@@ -56,6 +62,35 @@ def run(args: Args) -> Figures:
     bundle = export_bundle(source, target, args.name or target.name, teams, finish)
     print(f"{target}: id {bundle.id}")
     return {"id": bundle.id, "dir": str(target), "name": bundle.contract.name}
+
+
+def run_seeing(args: Args, network: Path) -> Figures:
+    """Seal a network that reads pictures into a bundle, and say where the bundle is.
+
+    Raises:
+        UserError: an option of other exports, RUN is no bundle, or the errors of `seal_perception`.
+    """
+    from robomarl.core.bundle.bundle import load_bundle
+    from robomarl.lab.export.seeing import Eyes, camera_of, pictures_of, seal_perception
+
+    if args != Args(args.run, args.dir, name=args.name, perception=network, pose_error_m=args.pose_error_m):
+        raise UsageError("--perception goes with --name and --pose-error-m only; give the other options before.")
+    if args.dir is None:
+        raise UsageError("--perception needs DIR, the folder of the bundle that sees; name it behind RUN.")
+    bundle = load_bundle(args.run)
+    check_folder("DIR", args.dir)
+    eyes = Eyes(_content(network), camera_of(bundle.contract.vehicle.name), args.pose_error_m)
+    made = seal_perception(bundle, eyes, pictures_of(bundle), args.dir, args.name)
+    print(f"{args.dir}: id {made.id}")
+    return {"id": made.id, "dir": str(args.dir), "name": made.contract.name}
+
+
+def _content(file: Path) -> bytes:
+    """The bytes of a file; raises `UserError` where it can't be read."""
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise UserError(f"{file}: can't be read ({error.strerror}); name an ONNX file with --perception.") from None
 
 
 def run_c(args: Args) -> Figures:

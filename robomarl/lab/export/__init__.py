@@ -1,20 +1,19 @@
 """Export of a run as a bundle. Nothing is written unless the bundle reproduces the run's outputs on this machine."""
 
-import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 from robomarl.core.bundle import golden
-from robomarl.core.bundle.bundle import CONTRACT_FILE, FILTERED_FILE, GOLDEN_FILE, Bundle, load_bundle
+from robomarl.core.bundle.bundle import FILTERED_FILE, GOLDEN_FILE, Bundle, load_bundle
 from robomarl.core.bundle.filtered import check_filtered
 from robomarl.core.bundle.runtime import Policy
 from robomarl.core.config import UserError
 from robomarl.lab.export.contract import contract_of
 from robomarl.lab.export.facts import Trained, facts_of
 from robomarl.lab.export.files import bundle_files
+from robomarl.lab.export.folder import check_target, write_folder
 from robomarl.lab.export.record import Recorded, actions_seen, record
 
 __all__ = ["export_bundle"]
@@ -52,20 +51,13 @@ def export_bundle(
     seen = actions_seen(recorded.action)
     contract = contract_of(facts, name or run.name, seen)
     files = bundle_files(facts, contract, recorded)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as temporary:
-            folder = Path(temporary) / target.name
-            folder.mkdir()
-            for path, data in files.items():
-                (folder / path).write_bytes(data)
-            check_parity(load_bundle(folder))
-            if finish:
-                finish(folder)
-            _replace(folder, target)
-    except OSError as error:
-        raise UserError(f"{target}: can't be written ({error.strerror}); name another folder.") from None
-    return load_bundle(target)
+
+    def finished(folder: Path) -> None:
+        check_parity(load_bundle(folder))
+        if finish:
+            finish(folder)
+
+    return write_folder(target, files, finished)
 
 
 def check_parity(bundle: Bundle) -> None:
@@ -84,24 +76,3 @@ def check_parity(bundle: Bundle) -> None:
     off = [deviation for deviation in found if not deviation.ok]
     if off:
         raise UserError(f"ONNX and JAX differ: {off[0]}; nothing was written.")
-
-
-def check_target(target: Path) -> None:
-    """Raises `UserError` where a file, or a folder that is no bundle, is in the way."""
-    if target.is_dir() and any(target.iterdir()) and not (target / CONTRACT_FILE).is_file():
-        raise UserError(f"{target} is a folder with other things in it; name another folder for the bundle.")
-    if target.exists() and not target.is_dir():
-        raise UserError(f"{target} is a file; name a folder for the bundle.")
-
-
-def _replace(folder: Path, target: Path) -> None:
-    """Put `folder` in the place of `target`; the old one goes away with the temporary folder."""
-    old = folder.parent / "old"
-    if target.exists():
-        os.rename(target, old)
-    try:
-        os.rename(folder, target)
-    except OSError:
-        if old.exists():
-            os.rename(old, target)
-        raise

@@ -15,8 +15,9 @@ import numpy as np
 from robomarl.core.bundle.bundle import Bundle, load_bundle
 from robomarl.core.config import UserError, to_dict
 from robomarl.core.spec import ObservationField, ObservationSpec
-from robomarl.lab.export import check_target, export_bundle
+from robomarl.lab.export import export_bundle
 from robomarl.lab.export.facts import facts_of
+from robomarl.lab.export.folder import check_target
 from robomarl.lab.export.record import record
 from robomarl.lab.foreign.checkpoint.guard import library_errors
 from robomarl.lab.foreign.checkpoint.kinds import KINDS, kind_of

@@ -105,6 +105,8 @@ class Inbox:
         """
         self.limits, self.task = limits, task
         self._sensed = {sensor.topic.name: Slot() for sensor in task.sensors}
+        ages = {sensor.topic.name: sensor.max_age_s for sensor in task.sensors}
+        self._max_age_s = {name: task.max_age_s if age is None else age for name, age in ages.items()}
         self._standing: dict[str, Broadcast] = {}
         self.mates = tuple(team[(index + 1 + k) % len(team)] for k in range(len(team) - 1))
         self.jumps = JumpCheck(limits.reach, task.put_back_s)
@@ -122,6 +124,8 @@ class Inbox:
         self._name = team[index]
         self._told: list[tuple[Broadcast | None, AddressedWord | None]] = [(None, None)] * len(self.mates)
         self._goal, self._history = GoalSlot(limits.goals, task.fixed_goal), PoseHistory()
+        self._arrived: Estimate | None = None
+        self._arrivals = PoseHistory()
         self._bundles: dict[str, str] = {}
         self._bundle = ""
 
@@ -134,11 +138,14 @@ class Inbox:
             return  # blind braking goes on from the last one that was good
         since_s = self._own.since_s(stamp_s, steady_s, self.limits.own_age_s)
         same_s = since_s + self._same_s  # a source that hung says where the robot was then
-        if since_s > 0 and not self.jumps.trusts(self._own.value, estimate, same_s):
+        if since_s > 0 and not self.jumps.trusts(self._arrived, estimate, same_s):
             return
         if numbers != self._numbers:
             self._numbers, self._changed_s, same_s = numbers, steady_s, 0.0
         self._same_s = same_s
+        self._arrived = estimate if since_s > 0 else self._arrived
+        self._arrivals.add(estimate, stamp_s)
+        estimate = self.task.placed(estimate)
         self._own.put(estimate, stamp_s, steady_s, self.limits.own_age_s)
         self._history.add(estimate, stamp_s)
 
@@ -153,7 +160,9 @@ class Inbox:
         """A message of one of the task's own sensors arrived; returns as `put_mate`."""
         if why := self._ahead(stamp_s):
             return self.refuse(name, why)
-        self._sensed[name].put(value, stamp_s, steady_s, self.task.max_age_s)
+        self._sensed[name].put(value, stamp_s, steady_s, self._max_age_s[name])
+        if self._sensed[name].value is value:
+            self.task.hear(name, value, self._arrivals)
         return ""
 
     def refuse(self, source: str, why: str) -> str:
@@ -253,6 +262,7 @@ class Inbox:
             text = (
                 f"has not changed in any bit for {still:.2f} s; a simulator without noise needs frozen_after_s: 86400"
             )
+        text = text or self.task.doubt()
         return [Problem(OWN, text)] if text else []
 
     def _goal_problems(self) -> list[Problem]:
@@ -261,8 +271,8 @@ class Inbox:
         return [] if math.isfinite(self._goal.value.pos_m.sum()) else [Problem("goal", "is not finite")]
 
     def _sensed_problems(self, now: Now) -> list[Problem]:
-        limits = self.task.max_age_s, self.limits.future_s
-        texts = {name: slot.problem(now, *limits) for name, slot in self._sensed.items()}
+        future_s, ages = self.limits.future_s, self._max_age_s
+        texts = {name: slot.problem(now, ages[name], future_s) for name, slot in self._sensed.items()}
         return [Problem(name, text) for name, text in texts.items() if text]
 
     def _judge(self, name: str, slot: Slot, now: Now) -> tuple[str, bool]:

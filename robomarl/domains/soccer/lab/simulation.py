@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+from robomarl.core.camera.camera import PinholeCamera
+from robomarl.core.camera.strip import Picture8
 from robomarl.core.types import Figures
 from robomarl.domains.soccer.lab.batch import SoccerSim, make_soccer
 from robomarl.domains.soccer.lab.check import PROBE
@@ -60,6 +62,13 @@ def row(name: str, options: RowOptions, is_first: bool) -> EvalRow:
     return play_row(name, options, is_first)
 
 
+def pictures(scenario: SoccerScenario, camera: PinholeCamera, count: int, seed: int) -> Picture8:
+    """Return pictures of robots' cameras at the starts of games, by MuJoCo's renderer."""
+    from robomarl.domains.soccer.lab.engines.robot_cameras import pictures_at_starts
+
+    return pictures_at_starts(scenario, camera, count, seed)
+
+
 def table(rows: list[Figures]) -> str:
     """One line for each team."""
     from robomarl.lab.evaluate.rows import table as lines
@@ -111,5 +120,6 @@ SIMULATION = Simulation(
         check_script=check_script,
     ),
     staging=STAGING,
+    pictures=pictures,
     all_seeing=lambda scenario: 'sees = "all"' if scenario.sees == "all" else "",
 )

@@ -1,0 +1,1 @@
+"""Pictures of cameras on robots by MuJoCo's renderer."""

@@ -1,0 +1,124 @@
+"""`OnboardCamera`: pictures of a camera on a robot, by MuJoCo's renderer, with the lens of the vehicle file.
+
+MuJoCo draws an ideal pinhole. The lens is put on by a table from each pixel of the picture to the pixel of the ideal
+one that lies on its ray, so any intrinsics and distortions of `PinholeCamera` are drawn.
+"""
+
+# pyright: reportAttributeAccessIssue=false
+# MuJoCo comes without type stubs for most of its names.
+import importlib
+import math
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from robomarl.core.camera.camera import PinholeCamera
+from robomarl.core.camera.strip import Picture8
+from robomarl.core.config import UserError
+from robomarl.lab.gl import find_gl
+
+MARGIN = 1.02
+"""Width of the ideal picture over that of the rays that are needed."""
+MOST_PIXELS = 1600
+"""Largest side of the ideal picture: a wider lens than that needs is no pinhole."""
+
+
+def add_camera(body: mujoco._specs.MjsBody, camera: PinholeCamera, name: str, bottom_m: float) -> None:
+    """Put a camera onto a body of a model that is being built.
+
+    Args:
+        body: the robot.
+        camera: of the vehicle file.
+        name: of the camera in the model.
+        bottom_m: height of the body's origin above the ground.
+    """
+    right, down, _ = camera.axes
+    x, y, z = camera.place_m
+    made = body.add_camera(name=name, pos=[x, y, z - bottom_m])
+    made.alt.type = mujoco.mjtOrientation.mjORIENTATION_XYAXES
+    made.alt.xyaxes = [*right, *-down]
+    made.fovy = math.degrees(2 * math.atan(ideal_slope(camera)[1]))
+
+
+def ideal_slope(camera: PinholeCamera) -> tuple[float, float]:
+    """Return the largest |x| / z and |y| / z of the rays of all pixels, with `MARGIN`."""
+    rows, columns = np.arange(camera.height), np.arange(camera.width)
+    top, left = np.zeros_like(columns), np.zeros_like(rows)
+    edge = np.concatenate(
+        [
+            np.stack([columns, top], -1),
+            np.stack([columns, top + camera.height - 1], -1),
+            np.stack([left, rows], -1),
+            np.stack([left + camera.width - 1, rows], -1),
+        ]
+    )
+    slopes = np.abs(camera.rays(edge.astype(np.float64)) @ camera.axes.T)
+    if not np.isfinite(slopes).all() or slopes[:, :2].max() > 5:
+        raise UserError("camera: its lens sees wider than a pinhole can draw (157 degrees); name a narrower one.")
+    return float(slopes[:, 0].max() * MARGIN), float(slopes[:, 1].max() * MARGIN)
+
+
+class OnboardCamera:
+    """Draws pictures of cameras of one kind; a context manager, which holds the GL context."""
+
+    def __init__(self, model: mujoco.MjModel, camera: PinholeCamera) -> None:
+        """Prepare the lens and the GL context.
+
+        Args:
+            model: model with cameras that `add_camera` has made.
+            camera: of the vehicle file.
+
+        Raises:
+            UserError: no GL library works here, or the lens is too wide.
+        """
+        if not (backend := find_gl()):
+            raise UserError("pictures need OpenGL, and none works here; run: apt install libosmesa6")
+        self.camera, self._model = camera, model
+        self._size, self._pixel = lens_table(camera)
+        self._context: mujoco.MjrContext | None = None
+        self._drawn = mujoco.MjvScene(model, maxgeom=1000)
+        self._seen, self._option = mujoco.MjvCamera(), mujoco.MjvOption()
+        self._seen.type = mujoco.mjtCamera.mjCAMERA_FIXED
+        self._gl = importlib.import_module(f"mujoco.{backend}").GLContext(*self._size)
+        self._ideal = np.empty((self._size[1], self._size[0], 3), np.uint8)
+
+    def __enter__(self) -> "OnboardCamera":
+        """Open the GL context."""
+        width, height = self._size
+        visual = self._model.vis
+        visual.global_.offwidth, visual.global_.offheight = width, height
+        self._gl.make_current()
+        self._context = mujoco.MjrContext(self._model, mujoco.mjtFontScale.mjFONTSCALE_100)
+        mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Close the GL context."""
+        if self._context:
+            self._context.free()
+        self._gl.free()
+
+    def picture(self, data: mujoco.MjData, name: str) -> Picture8:
+        """Return the picture [H, W, 3] of a camera; `data` has been brought forward."""
+        self._seen.fixedcamid = self._model.camera(name).id
+        every = mujoco.mjtCatBit.mjCAT_ALL.value
+        mujoco.mjv_updateScene(self._model, data, self._option, None, self._seen, every, self._drawn)
+        area = mujoco.MjrRect(0, 0, *self._size)
+        mujoco.mjr_render(area, self._drawn, self._context)
+        mujoco.mjr_readPixels(self._ideal, None, area, self._context)
+        return self._ideal.reshape(-1, 3).take(self._pixel, 0).reshape(self.camera.height, self.camera.width, 3)
+
+
+def lens_table(camera: PinholeCamera) -> tuple[tuple[int, int], NDArray[np.int64]]:
+    """Return width and height of the ideal picture, and the [H W] index of its pixel, bottom row first, on the ray of
+    each pixel."""
+    wide, high = ideal_slope(camera)
+    focal = max(camera.fx, camera.fy)
+    width, height = (min(2 * math.ceil(focal * slope), MOST_PIXELS) for slope in (wide, high))
+    column, row = np.meshgrid(np.arange(float(camera.width)), np.arange(float(camera.height)))
+    x, y, _ = np.moveaxis(camera.rays(np.stack([column, row], -1)) @ camera.axes.T, -1, 0)
+    scale = height / (2 * high)  # MuJoCo's pixels are square, and `fovy` is that of the height
+    across = np.clip(np.rint(x * scale + (width - 1) / 2), 0, width - 1).astype(np.int64)
+    up = np.clip(np.rint(-y * scale + (height - 1) / 2), 0, height - 1).astype(np.int64)
+    return (width, height), (up * width + across).ravel()
