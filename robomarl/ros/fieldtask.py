@@ -139,8 +139,9 @@ class FieldTask:
     hear: Callable[[str, Any, PoseHistory], None] = lambda name, value, history: None
     """Function (topic's name, value, own estimates as they arrived) that is told every value of a sensor that is
     accepted, for senses with a memory."""
-    placed: Callable[[Estimate], Estimate] = lambda estimate: estimate
-    """Own estimate as it arrives -> the estimate in the map, of robots that find their place by what they see."""
+    placed: Callable[[Estimate, float], Estimate] = lambda estimate, stamp_s: estimate
+    """Function (own estimate as it arrives, its stamp [s]) -> the estimate in the map, of robots that find their place
+    by what they see."""
     doubt: Callable[[], str] = lambda: ""
     """Why the robot's own place can't be used; "" if it can."""
     station: Callable[[LocalView], np.ndarray | None] = lambda view: None

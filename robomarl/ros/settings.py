@@ -58,6 +58,8 @@ class PolicySettings:
         (0.0, 0.0), "of a game: the field's length and width; 0: as where the bundle was trained"
     )
 
+    image_transport: str = setting("raw", "pictures of a bundle that sees come as Image: raw, or as compressed")
+
     @property
     def name(self) -> str:
         """This robot."""

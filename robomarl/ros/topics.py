@@ -113,6 +113,22 @@ SIM_STATUS = Topic(
     ("layout",),  # NaN: it has not happened
 )  # fmt: skip
 
+IMAGE = Topic(
+    "camera/image_raw", "sensor_msgs/msg/Image", False, False, 1, "the camera's rate", "NAME/camera",
+    "a robot's that sees: its camera's picture, rgb8; not recorded as it is, but see `camera/strip`", (),
+)  # fmt: skip
+COMPRESSED = Topic(
+    "camera/image_raw/compressed", "sensor_msgs/msg/CompressedImage", False, False, 1, "the camera's rate",
+    "NAME/camera", "the same as JPEG or PNG, with `image_transport: compressed`; of the recorder at its own pace", (),
+)  # fmt: skip
+CAMERA_INFO = Topic(
+    "camera/camera_info", "sensor_msgs/msg/CameraInfo", False, False, 1, "the camera's rate", "NAME/camera",
+    "the camera's size, intrinsics and distortion, which must be those of the bundle's camera",
+)  # fmt: skip
+STRIP = Topic(
+    "camera/strip", "sensor_msgs/msg/Image", False, False, 5, "each picture that is used", "NAME/camera",
+    "of the policy node, for the recorder: what the bundle's network was given of a picture, at its stamp", (),
+)  # fmt: skip
 ROSOUT = Topic("/rosout", "rcl_interfaces/msg/Log", True, True, 1000, "", "-", "what all nodes log")
 CHANGES = Topic(
     "/parameter_events", "rcl_interfaces/msg/ParameterEvent", True, False, 100, "", "-", "changes of parameters"
@@ -125,6 +141,8 @@ TRANSITIONS = Topic(
 TF = Topic("/tf", "tf2_msgs/msg/TFMessage", False, False, 100, "", "-", "frames that move", ())
 TF_STATIC = Topic("/tf_static", "tf2_msgs/msg/TFMessage", True, True, 100, "", "-", "frames that do not", ())
 
+SEEING = (IMAGE, CAMERA_INFO, STRIP)
+"""Topics of a robot that sees, beside its others."""
 ROBOT_TOPICS = (ODOMETRY, STATE_AND_PLAN, COMMAND, GOAL, TICK, ANNOUNCE)
 """Topics in the namespace of every robot that flies."""
 MONITOR_TOPICS = (ESTOP, MONITOR, FLEET, DIAGNOSTICS)

@@ -49,7 +49,8 @@ class Subscriptions:
         self.sent_s = math.nan
         """When the newest odometry was published, by the system clock."""
         task = self._task = inputs.inbox.task
-        sent = (*task.commands, *SENT)
+        self._kept = {sensor.topic.name: sensor.kept for sensor in task.sensors if sensor.kept}
+        sent = (*task.commands, *SENT, *(kept.topic for kept in self._kept.values()))
         self._publishers = {topic.name: publisher(node, self._shaped(topic), self._name(topic)) for topic in sent}
         own = self._name(topics.ODOMETRY, settings.name)
         self.own = Mailbox(node, topics.ODOMETRY, own, fast_messages.odometry_reader(self.robot))
@@ -78,7 +79,7 @@ class Subscriptions:
             turn = turned_broadcast if self._task.away else None
             self._fill(mailbox, name, inbox.put_mate, turn)
         for mailbox in self._sensed:
-            self._fill(mailbox, mailbox.topic.name, inbox.put_sensed)
+            self._fill(mailbox, mailbox.topic.name, self._put_sensed)
         self._receive_estop(steady_s)
         if steady_s - self._seldom_s >= SELDOM_S:
             self._seldom_s = steady_s
@@ -154,6 +155,13 @@ class Subscriptions:
         for (value, stamp_s), info in self._taken(mailbox, source):
             if why := put(source, turn(value) if turn else value, stamp_s, steady_s):
                 mailbox.refuse(why, info)
+
+    def _put_sensed(self, name: str, value: object, stamp_s: float, steady_s: float) -> str:
+        """Put a sensor's value into the inbox; tell the recorder what it was where its own topic is too large."""
+        why = self._inputs.inbox.put_sensed(name, value, stamp_s, steady_s)
+        if not why and (kept := self._kept.get(name)):
+            self.send(kept.topic, kept.writer(value, self.robot))
+        return why
 
     def _taken(self, mailbox: Mailbox[T], source: str) -> Iterator[tuple[T, MessageInfo]]:
         """Yield new messages of a source; if the last one was invalid, report the reason to the inbox."""

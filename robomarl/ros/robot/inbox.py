@@ -145,7 +145,7 @@ class Inbox:
         self._same_s = same_s
         self._arrived = estimate if since_s > 0 else self._arrived
         self._arrivals.add(estimate, stamp_s)
-        estimate = self.task.placed(estimate)
+        estimate = self.task.placed(estimate, stamp_s)
         self._own.put(estimate, stamp_s, steady_s, self.limits.own_age_s)
         self._history.add(estimate, stamp_s)
 

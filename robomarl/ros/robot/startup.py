@@ -15,6 +15,7 @@ import numpy as np
 from robomarl.core.bundle.bundle import Bundle, load_bundle
 from robomarl.core.bundle.contract import Contract
 from robomarl.core.bundle.golden import check_filter
+from robomarl.core.bundle.perception import Perception, open_perception
 from robomarl.core.bundle.pilot import Pilot
 from robomarl.core.bundle.runtime import Policy, open_policy, read_golden
 from robomarl.core.config import UserError, build
@@ -154,7 +155,20 @@ def fit(policy: Policy, files: Files, settings: PolicySettings) -> Fitted:
     )
     pilot = Pilot(policy, safety, onboard_of(scenario).rules(limits))
     onboard_of(scenario).check_robot(scenario, files.vehicle, size)
-    return Fitted(pilot, landing, field_task(scenario, Seat(settings.index, size, settings.away, settings.pitch_m)))
+    seat = Seat(settings.index, size, settings.away, settings.pitch_m, *eyes_of(files.bundle, settings))
+    return Fitted(pilot, landing, field_task(scenario, seat))
+
+
+def eyes_of(bundle: Bundle, settings: PolicySettings) -> tuple[Perception | None, bool]:
+    """Return the bundle's network that reads pictures, and True if pictures come compressed.
+
+    Raises:
+        UserError: the network acts differently on this machine, or there is no such transport.
+    """
+    if settings.image_transport not in ("raw", "compressed"):
+        told = settings.image_transport
+        raise UserError(f"policy_node: image_transport = {told!r} is not known; allowed: raw, compressed.")
+    return open_perception(bundle), settings.image_transport == "compressed"
 
 
 def guard_of(policy: Policy, vehicle: AnyVehicle, settings: PolicySettings, params: SafetyParams) -> SafetyFilter:

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 from robomarl.core.bundle.bundle import Bundle, load_bundle
@@ -21,19 +20,28 @@ CAMERA = PinholeCamera(
 """A small one, so that a test's pictures are small."""
 
 
-def network(outputs: int, operator: str = "Conv") -> bytes:
-    """A network of one convolution: strip uint8 [B, 32, 96, 3] -> sight float32 [B, outputs]."""
+def network(outputs: int, bias: np.ndarray | None = None) -> bytes:
+    """A network of one convolution: strip [B, 32, 96, 3] -> sight [B, outputs]; with `bias` always that."""
     rows, columns, _ = GroundStrip().shape
     weight = np.random.default_rng(0).normal(0, 1e-4, (outputs, 3, rows, columns)).astype(np.float32)
+    constant = np.zeros(outputs, np.float32) if bias is None else bias.astype(np.float32)
+    weight = weight if bias is None else weight * 0
     nodes = [
         helper.make_node("Cast", ["strip"], ["numbers"], to=TensorProto.FLOAT),
         helper.make_node("Transpose", ["numbers"], ["planes"], perm=[0, 3, 1, 2]),
-        helper.make_node(operator, ["planes", "weight"], ["one"]),
+        helper.make_node("Conv", ["planes", "weight", "bias"], ["one"]),
         helper.make_node("Flatten", ["one"], ["sight"]),
     ]
+    constants = [numpy_helper.from_array(weight, "weight"), numpy_helper.from_array(constant, "bias")]
     inputs = [helper.make_tensor_value_info("strip", TensorProto.UINT8, ["batch", rows, columns, 3])]
     outs = [helper.make_tensor_value_info("sight", TensorProto.FLOAT, ["batch", outputs])]
-    graph = helper.make_graph(nodes, "eyes", inputs, outs, [numpy_helper.from_array(weight, "weight")])
+    graph = helper.make_graph(
+        nodes,
+        "eyes",
+        inputs,
+        outs,
+        constants,
+    )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
 
 
@@ -46,7 +54,6 @@ def pictures(camera: PinholeCamera, count: int) -> Picture8:
     return image
 
 
-def seeing_bundle(folder: Path, outputs: int = 8, camera: PinholeCamera = CAMERA) -> Bundle:
-    """The shipped policy with these eyes."""
-    assert onnx.__version__
-    return seal_perception(load_bundle("soccer_2v2"), Eyes(network(outputs), camera, 0.1), pictures, folder)
+def seeing_bundle(folder: Path, graph: bytes = b"", camera: PinholeCamera = CAMERA) -> Bundle:
+    """The shipped policy with these eyes; by default a network of 8 outputs."""
+    return seal_perception(load_bundle("soccer_2v2"), Eyes(graph or network(8), camera, 0.1), pictures, folder)

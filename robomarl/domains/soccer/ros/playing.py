@@ -83,8 +83,12 @@ class Playing:
                 message.
             snapshot: the moment, the robot's earlier poses, and its teammates' messages.
         """
+        return self.with_told(self._placed(sighting, snapshot), charged_s, snapshot)
+
+    def with_told(self, picture: Picture, charged_s: float | None, snapshot: TeamSnapshot) -> SoccerSensed:
+        """Return the view's part on ball, opponents and kicker, of a picture in the team's field frame."""
         charge_s = np.float64(max((charged_s or 0.0) - snapshot.now_s, 0.0))
-        return sensed_of(self._placed(sighting, snapshot), self._told(snapshot), charge_s)
+        return sensed_of(picture, self._told(snapshot), charge_s)
 
     @staticmethod
     def told(sensed: tuple, age_s: float) -> Detections | None:
@@ -157,10 +161,10 @@ def _roles(content: Content) -> list[str]:
 
 
 def field_task(content: Content, seat: Seat) -> FieldTask:
-    """A player; see `Playing`."""
+    """A player; see `Playing`. One whose bundle sees has a camera in place of sightings; see `seeing`."""
     playing = Playing(content, seat.index, seat.size, seat.pitch_m[0])
     messages = "robomarl.domains.soccer.ros.messages"
-    return FieldTask(
+    task = FieldTask(
         sensors=(
             Sensor(SIGHTING, LazyImport(f"{messages}:sighting_to"), shared=False),
             Sensor(KICKER, LazyImport(f"{messages}:kicker_to"), shared=False),
@@ -175,3 +179,7 @@ def field_task(content: Content, seat: Seat) -> FieldTask:
         role=playing.role,
         put_back_s=PUT_BACK_S,
     )
+    if seat.perception is None:
+        return task
+    seeing: LazyImport[FieldTask] = LazyImport("robomarl.domains.soccer.ros.seeing:seeing_task")
+    return seeing(task, playing, seat)

@@ -1,0 +1,150 @@
+"""`SeeingPlayer`: a player that sees by its camera alone. No ROS here.
+
+Pictures become `sight` by the bundle's network, and the tracker (`core/sight`) makes the own pose and the detections of
+them and of wheel odometry. Of the odometry's pose only the first is used, and one after the robot was put back: roughly
+where the robot was placed. Everything else is its velocity along the body's axes and its yaw rate.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import PurePosixPath
+from typing import Any
+
+import numpy as np
+
+from robomarl.core.bundle.perception import Perception
+from robomarl.core.config import UserError
+from robomarl.core.domain.onboard import LazyImport
+from robomarl.core.geometry import quat_conjugate, quat_from_yaw, rotate, yaw_of
+from robomarl.domains.soccer.core.features import Picture, SoccerSensed
+from robomarl.domains.soccer.core.sight.layout import SightLayout
+from robomarl.domains.soccer.core.sight.tracker import Believed, Odometry, SightState, SightTracker
+from robomarl.domains.soccer.core.sight.upright import upside_down
+from robomarl.domains.soccer.ros.playing import Playing
+from robomarl.domains.soccer.ros.topics import KICKER
+from robomarl.ros import topics
+from robomarl.ros.camera.image_reader import CameraSight
+from robomarl.ros.fieldtask import BoundReader, FieldTask, Kept, Seat, Sensor
+from robomarl.ros.io.messages import Estimate, PoseHistory, TeamSnapshot
+
+PUT_BACK_M = 0.5
+"""An odometry that lies further from its last place than this was put there: no robot drives so far in a period."""
+SIGMAS = 2.0
+"""Standard deviations that the stated error of the own place has."""
+INFO_AGE_S = 1.0
+"""Maximum age [s] of `camera_info`."""
+
+
+class SeeingPlayer:
+    """One player's senses, of pictures."""
+
+    def __init__(self, perception: Perception, playing: Playing, opponents: int) -> None:
+        """Start without a belief.
+
+        Args:
+            perception: the bundle's network.
+            playing: what it knows of its role and its teammates.
+            opponents: robots of the other team.
+
+        Raises:
+            UserError: the network makes other numbers than players read.
+        """
+        self._image, self._playing = perception.image, playing
+        self._layout = SightLayout()
+        if self._layout.size != self._image.outputs:
+            raise UserError(
+                f"perception.onnx: makes {self._image.outputs} numbers of a picture, and players here read "
+                f"{self._layout.size}; export the bundle anew."
+            )
+        self._tracker = SightTracker(opponents, self._image.camera.place_m[0])
+        self._state: SightState | None = None
+        self._believed: Believed | None = None
+        self._came: Estimate | None = None
+
+    def placed(self, odometry: Estimate, stamp_s: float) -> Estimate:
+        """Return the own estimate, of the belief after this odometry."""
+        before, self._came = self._came, odometry
+        back = before is not None and float(np.hypot(*(odometry.pos_m - before.pos_m)[:2])) > PUT_BACK_M
+        if self._state is None or back or stamp_s < self._state.time_s:
+            yaw = float(yaw_of(odometry.quat_wxyz))
+            self._state = self._tracker.start(stamp_s, np.array([*odometry.pos_m[:2], yaw]))
+        forward, left, _ = rotate(quat_conjugate(odometry.quat_wxyz), odometry.vel_m_s).tolist()
+        motion = Odometry(forward, left, float(odometry.omega_rad_s[2]))
+        self._state, self._believed = self._tracker.step(self._state, None, motion, stamp_s)
+        x, y, yaw = self._believed.pose.tolist()
+        vx, vy = self._believed.velocity_m_s.tolist()
+        at = np.array([x, y, odometry.pos_m[2]])
+        return Estimate(at, quat_from_yaw(yaw), np.array([vx, vy, 0.0]), odometry.omega_rad_s)
+
+    def hear(self, name: str, value: object, history: PoseHistory) -> None:
+        """A picture arrived; other sensors are left to `sensed`."""
+        if not isinstance(value, CameraSight) or self._state is None:
+            return
+        sight, state = self._layout.read(value.sight, value.stamp_s), self._state
+        self._state, self._believed = self._tracker.step(state, sight, state.motion, state.time_s)
+
+    def sensed(self, values: Mapping[str, Any], snapshot: TeamSnapshot) -> SoccerSensed:
+        """Return the view's part on ball, opponents and kicker, in the team's field frame."""
+        picture = self._nothing() if self._believed is None else self._believed.picture
+        if self._state is not None:
+            late_s = max(snapshot.now_s - self._state.time_s, 0.0)
+            picture = picture._replace(age_s=np.where(picture.mask, picture.age_s + late_s, 0.0))
+        return self._playing.with_told(picture, values[KICKER.name], snapshot)
+
+    def doubt(self) -> str:
+        """Return why the own place can't be used; "" if it can."""
+        if self._believed is None:
+            return ""  # there is no odometry, which is named
+        error_m, most_m = SIGMAS * self._believed.position_error_m, self._image.max_pose_error_m
+        if error_m <= most_m:
+            return ""
+        return f"its own place is known to {error_m:.2f} m only (limit {most_m:.2f} m); it sees too few lines and goals"
+
+    def _nothing(self) -> Picture:
+        rows = 1 + self._tracker.opponents
+        return Picture(np.zeros(rows, bool), np.zeros((rows, 3)), np.zeros((rows, 3)), np.zeros(rows))
+
+
+def seeing_task(task: FieldTask, playing: Playing, seat: Seat) -> FieldTask:
+    """Return the task of a player that sees.
+
+    Args:
+        task: that of a player that is told what a camera detects.
+        playing: its senses.
+        seat: with the bundle's network.
+    """
+    assert seat.perception is not None
+    player = SeeingPlayer(seat.perception, playing, seat.size)
+    kicker = next(sensor for sensor in task.sensors if sensor.topic is KICKER)
+    return replace(
+        task,
+        sensors=(*camera_sensors(seat.perception, seat.compressed), kicker),
+        sensed=player.sensed,
+        hear=player.hear,
+        placed=player.placed,
+        doubt=player.doubt,
+    )
+
+
+def camera_sensors(perception: Perception, compressed: bool) -> tuple[Sensor, Sensor]:
+    """Return a camera's pictures, and its calibration."""
+    image, reader = perception.image, "robomarl.ros.camera.image_reader"
+    beside = PurePosixPath(image.topic).parent
+    check = partial(upside_down, layout=image.strip)
+    named = replace(topics.COMPRESSED, name=f"{image.topic}/compressed") if compressed else topics.IMAGE
+    kept = Kept(
+        replace(topics.STRIP, name=str(beside / "strip")),
+        BoundReader(LazyImport(f"{reader}:StripReader"), (perception, check)),
+        LazyImport("robomarl.ros.camera.strip_message:strip_from"),
+    )
+    pictures = Sensor(
+        named if compressed else replace(named, name=image.topic),
+        BoundReader(LazyImport(f"{reader}:ImageReader"), (perception, check, compressed)),
+        shared=False,
+        max_age_s=image.max_age_s,
+        kept=kept,
+    )
+    info = replace(topics.CAMERA_INFO, name=str(beside / "camera_info"))
+    calibration = BoundReader(LazyImport(f"{reader}:CameraInfoReader"), (perception,))
+    return pictures, Sensor(info, calibration, shared=False, max_age_s=INFO_AGE_S)
