@@ -34,11 +34,11 @@ class GroundStrip:
     """Rows above, equal in elevation."""
     azimuth_rad: float = 2.2
     """Whole angle of all columns, symmetric about the body's x axis."""
-    near_m: float = 0.05
+    near_m: float = 0.03
     """Range at the lower edge of the last row, from the point below the camera."""
     far_m: float = 7.0
     """Range at the upper edge of the first row of ground."""
-    top_rad: float = 0.22
+    top_rad: float = 0.2
     """Elevation of the upper edge of row 0."""
 
     @property

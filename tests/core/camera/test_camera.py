@@ -54,11 +54,11 @@ def test_rays_undo_pixels(camera: PinholeCamera):
 
 
 def test_cells_by_hand():
-    """Half of the logarithm of the range from 0.05 to 7 m is sqrt(0.05 * 7) = 0.5916 m."""
+    """Half of the logarithm of the range from 0.03 to 7 m is sqrt(0.03 * 7) = 0.4583 m."""
     strip = GroundStrip()
-    row, column = strip.cell(np.array([7.0, 0.591608, 0.05]), np.array([1.1, 0.0, -1.1]))
+    row, column = strip.cell(np.array([7.0, 0.458258, 0.03]), np.array([1.1, 0.0, -1.1]))
     assert row == pytest.approx([5.0, 18.5, 32.0], abs=1e-4) and column == pytest.approx([0.0, 48.0, 96.0])
-    assert strip.place(row, column)[0] == pytest.approx([7.0, 0.591608, 0.05], abs=1e-5)
+    assert strip.place(row, column)[0] == pytest.approx([7.0, 0.458258, 0.03], abs=1e-5)
 
 
 def test_directions_meet_the_ground_at_their_range():
@@ -66,7 +66,7 @@ def test_directions_meet_the_ground_at_their_range():
     x, y, z = strip.directions(*strip.cell(np.array([2.0]), np.array([0.4])), height)[0]
     assert math.hypot(x, y) / -z * height == pytest.approx(2.0) and math.atan2(y, x) == pytest.approx(0.4)
     above = strip.directions(np.array([0.0, 5.0]), np.array([48.0, 48.0]), height)[:, 2]
-    assert above == pytest.approx([math.sin(0.22), -math.sin(math.atan2(0.14, 7.0))])
+    assert above == pytest.approx([math.sin(0.2), -math.sin(math.atan2(0.14, 7.0))])
 
 
 @pytest.mark.parametrize(("range_m", "azimuth"), [(0.3, 0.0), (0.5, 0.8), (1.0, -0.6), (2.0, 0.3)])

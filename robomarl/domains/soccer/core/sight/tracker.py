@@ -1,0 +1,216 @@
+"""`SightTracker`: pictures and odometry over time become the own pose, and the picture that state policies read.
+
+`step(state, sight, odometry, now_s)` is called once a decision. A picture arrives late: its motion since then is
+taken back by the trail of odometry. Things live in the dead-reckoned frame, and are put into the field by the belief
+about the own pose when they are handed out.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from robomarl.domains.soccer.core.features import Picture
+from robomarl.domains.soccer.core.sight import own_pose
+from robomarl.domains.soccer.core.sight.layout import FloatArray, Sight, Spot
+from robomarl.domains.soccer.core.sight.own_pose import OwnPose, between, moved, turned
+from robomarl.domains.soccer.core.sight.track import Track, TrackGains, at, found, seen
+
+TRAIL = 12
+"""Steps of odometry that are kept for pictures that arrive late."""
+
+
+class Odometry(NamedTuple):
+    """Motion of the body since the step before, from wheels and gyroscope; body frame."""
+
+    forward_m_s: float
+    left_m_s: float
+    turn_rad_s: float
+
+
+class SightState(NamedTuple):
+    """Memory of the tracker."""
+
+    time_s: float
+    own: OwnPose
+    trail: tuple[tuple[float, FloatArray], ...]
+    """Time and dead-reckoned pose [3], the newest last."""
+    ball: Track
+    opponents: tuple[Track, ...]
+    """One for each opponent; which is which is the tracker's own choice, and stays."""
+    motion: Odometry
+
+
+class Believed(NamedTuple):
+    """What the robot believes now, in its team's field frame."""
+
+    pose: FloatArray
+    """[3] x, y, heading."""
+    velocity_m_s: FloatArray
+    """[2]"""
+    turn_rad_s: float
+    position_error_m: float
+    """Standard deviation of the own place along its worst axis."""
+    heading_error_rad: float
+    """Standard deviation."""
+    picture: Picture
+    """[1 + S] the ball and the opponents as state policies read them."""
+
+
+@dataclass(frozen=True)
+class SightTracker:
+    """The numbers that the tracker works with; all state is in `SightState`."""
+
+    opponents: int
+    """Robots of the other team."""
+    camera_x_m: float
+    """Place of the camera in front of the robot's centre."""
+    view_rad: float = 2.1
+    """Whole angle in which a missing thing counts as missed."""
+    sure: float = 0.5
+    """Least probability of a spot that a track believes."""
+    found: float = 0.7
+    """Least probability of a spot that begins a track."""
+    ball_hold_s: float = 0.5
+    """Time for which a ball out of sight is still told."""
+    opponent_hold_s: float = 0.45
+    """Time for which an opponent out of sight is still told."""
+    misses: int = 4
+    """Pictures in a row that should show a thing and do not, after which it is not told."""
+    ball: TrackGains = TrackGains(accel_m_s2=15.0, speed_m_s=1.5, most_m_s=8.0, slows_m_s2=0.5)
+    robot: TrackGains = TrackGains(accel_m_s2=4.0, speed_m_s=0.8, most_m_s=3.0, slows_m_s2=1.5, floor_m=0.02)
+
+    def start(self, now_s: float, pose: FloatArray, error: tuple[float, float] = (0.3, 0.3)) -> SightState:
+        """Return the memory of a robot that is placed by hand, or that the referee sent to its place.
+
+        Args:
+            now_s: time.
+            pose: [3] roughly where it is: which of the two halves it looks at must be right.
+            error: standard deviations of the place [m] and the heading [rad].
+        """
+        spread = np.diag([error[0] ** 2, error[0] ** 2, error[1] ** 2])
+        lost = (Track(),) * self.opponents
+        trail = ((now_s, np.zeros(3)),)
+        own = OwnPose(np.asarray(pose, np.float64), spread)
+        return SightState(now_s, own, trail, Track(), lost, Odometry(0.0, 0.0, 0.0))
+
+    def step(
+        self, state: SightState, sight: Sight | None, odometry: Odometry, now_s: float
+    ) -> tuple[SightState, Believed]:
+        """Return the memory and the belief one decision later.
+
+        Args:
+            state: memory.
+            sight: a picture that arrived since the last step, if any.
+            odometry: mean motion since the last step.
+            now_s: time, not before that of the last step.
+        """
+        state = self._rolled(state, odometry, now_s)
+        if sight is not None:
+            state = self._looked(state, sight)
+        return state, self._believed(state, sight.stamp_s if sight else now_s)
+
+    def _rolled(self, state: SightState, odometry: Odometry, now_s: float) -> SightState:
+        dt = max(now_s - state.time_s, 0.0)
+        turn = odometry.turn_rad_s * dt
+        way = dt * np.array([odometry.forward_m_s, odometry.left_m_s])
+        step = np.array([*(turned(turn / 2) @ way), turn])
+        own = own_pose.predict(state.own, step, dt)
+        trail = (*state.trail, (now_s, moved(state.trail[-1][1], step)))[-TRAIL:]
+        return state._replace(time_s=now_s, own=own, trail=trail, motion=odometry)
+
+    def _looked(self, state: SightState, sight: Sight) -> SightState:
+        there = _pose_at(state.trail, sight.stamp_s)
+        own = own_pose.correct(state.own, between(there, state.trail[-1][1]), sight.pose)
+        ball = self._ball(state.ball, sight, there)
+        return state._replace(own=own, ball=ball, opponents=self._opponents(state.opponents, sight, there))
+
+    def _ball(self, track: Track, sight: Sight, there: FloatArray) -> Track:
+        spot, least = sight.ball, self.sure if track.known and track.missed <= self.misses else self.found
+        if spot.probability >= least:
+            return seen(self.ball, track, *self._placed(spot, there), sight.stamp_s)
+        return self._missed(self.ball, track, sight, there)
+
+    def _opponents(self, tracks: tuple[Track, ...], sight: Sight, there: FloatArray) -> tuple[Track, ...]:
+        """Give every spot to the nearest track that may be it; a spot that is left begins or replaces one."""
+        after, left = list(tracks), set(range(len(tracks)))
+        spots = [spot for spot in sight.opponents if spot.probability >= self.sure][: len(tracks)]
+        loose: list[Spot] = []
+        for spot in spots:
+            place, spread = self._placed(spot, there)
+            near = {i: _apart(self.robot, tracks[i], place, spread, sight.stamp_s) for i in left if tracks[i].known}
+            best = min(near, key=lambda i: near[i], default=-1)
+            if best >= 0 and near[best] < 2 * self.robot.refuse:
+                after[best] = seen(self.robot, tracks[best], place, spread, sight.stamp_s)
+                left.remove(best)
+            elif spot.probability >= self.found:
+                loose.append(spot)
+        for spot in loose:
+            oldest = min(left, key=lambda i: tracks[i].time_s, default=-1)
+            if oldest >= 0:
+                after[oldest] = found(self.robot, *self._placed(spot, there), sight.stamp_s)
+                left.remove(oldest)
+        for i in left:
+            after[i] = self._missed(self.robot, after[i], sight, there)
+        return tuple(after)
+
+    def _missed(self, gains: TrackGains, track: Track, sight: Sight, there: FloatArray) -> Track:
+        """Return the track of a thing that the picture does not show: a miss if it should."""
+        if not track.known:
+            return track
+        mean, _ = at(gains, track, sight.stamp_s)
+        x, y = turned(float(there[2])).T @ (mean[:2] - there[:2]) - np.array([self.camera_x_m, 0.0])
+        shows = abs(math.atan2(y, x)) < self.view_rad / 2 and 0.05 < math.hypot(x, y) < 2.5
+        return track._replace(missed=track.missed + 1) if shows else track
+
+    def _placed(self, spot: Spot, there: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return place [2] and covariance [2, 2] of a spot in the dead-reckoned frame."""
+        rotation = turned(float(there[2]))
+        place = there[:2] + rotation @ (spot.place_m + np.array([self.camera_x_m, 0.0]))
+        return place, rotation @ spot.covariance @ rotation.T
+
+    def _believed(self, state: SightState, stamp_s: float) -> Believed:
+        own, here = state.own, state.trail[-1][1]
+        to_field = turned(float(own.mean[2] - here[2]))
+        rows = [
+            _row(self.ball, state.ball, state.time_s, self.ball_hold_s, self.misses),
+            *(_row(self.robot, track, state.time_s, self.opponent_hold_s, self.misses) for track in state.opponents),
+        ]
+        mask = np.array([row is not None for row in rows])
+        pos, vel, age = np.zeros((len(rows), 3)), np.zeros((len(rows), 3)), np.zeros(len(rows))
+        for i, row in enumerate(rows):
+            if row is not None:
+                mean, age[i] = row
+                vel[i, :2] = to_field @ mean[2:]
+                pos[i, :2] = own.mean[:2] + to_field @ (mean[:2] - here[:2]) - vel[i, :2] * age[i]
+        motion = turned(float(own.mean[2])) @ np.array([state.motion.forward_m_s, state.motion.left_m_s])
+        picture = Picture(mask, pos, vel, age)
+        errors = own.position_error_m, own.heading_error_rad
+        return Believed(own.mean, motion, state.motion.turn_rad_s, *errors, picture)
+
+
+def _row(gains: TrackGains, track: Track, now_s: float, hold_s: float, misses: int) -> tuple[FloatArray, float] | None:
+    """Return the state [4] now and the age of the last picture; None for a thing that is not told."""
+    age_s = now_s - track.time_s
+    if not track.known or age_s > hold_s or track.missed > misses:
+        return None
+    return at(gains, track, now_s)[0], age_s
+
+
+def _apart(gains: TrackGains, track: Track, place: FloatArray, spread: FloatArray, time_s: float) -> float:
+    """Return the squared Mahalanobis distance of a place from a track."""
+    mean, covariance = at(gains, track, time_s)
+    miss = place - mean[:2]
+    return float(miss @ np.linalg.solve(covariance[:2, :2] + spread + gains.floor_m**2 * np.eye(2), miss))
+
+
+def _pose_at(trail: tuple[tuple[float, FloatArray], ...], time_s: float) -> FloatArray:
+    """Return the dead-reckoned pose [3] at a time, between two steps; the oldest for an older time."""
+    if time_s <= trail[0][0]:
+        return trail[0][1]
+    for (t0, first), (t1, second) in zip(trail, trail[1:], strict=False):
+        if time_s <= t1:
+            share = (time_s - t0) / max(t1 - t0, 1e-9)
+            return moved(first, share * between(first, second))
+    return trail[-1][1]

@@ -1,0 +1,255 @@
+"""`make_renderer`: pictures of the ground strip by casting one ray a cell, in closed form, environments last.
+
+Every edge is soft: a cell takes the share of a thing that is within it, so that a ball of a third of a cell still
+shows, and a strip that is averaged from a camera's many pixels looks alike. Slopes are depths over distances on the
+ground; a vertical thing at distance D from the camera at height h ends at the slopes h / D and (h - H) / D.
+"""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from robomarl.core.camera.camera import PinholeCamera
+from robomarl.core.camera.strip import GroundStrip
+from robomarl.domains.soccer.lab.sight.scene import MATERIALS, Array, Look, Pitch, SightScene
+
+CARPET, LINE, BOARD, GOAL, BODY, MATE, OPPONENT, BALL, BEYOND = range(len(MATERIALS))
+GAUSS = 0.5773
+"""Places of the two chords that stand for a part of a disc, in halves of it."""
+
+
+class Rendered(NamedTuple):
+    """Pictures, and how much of each thing is in them."""
+
+    strip: Array
+    """[R, C, 3, E] uint8"""
+    ball: Array
+    """[2, E] cells that the ball covers, and those that it would cover with no robot before it."""
+    robots: Array
+    """[2, K, E] the same of the other robots."""
+
+
+class Rays(NamedTuple):
+    """Rays of one row of cells, [C, E] each."""
+
+    ux: Array
+    """Direction on the ground."""
+    uy: Array
+    slope: Array
+    """Depth over distance; negative above the horizon."""
+    tall: Array
+    """Height of the cell as a slope."""
+    wide: float | Array
+    """Width of the cell [rad]."""
+
+
+def make_renderer(pitch: Pitch, camera: PinholeCamera, strip: GroundStrip) -> Callable[[SightScene, Look], Rendered]:
+    """Return the function that draws E scenes."""
+    row, column = np.meshgrid(np.arange(strip.rows) + 0.5, np.arange(strip.columns) + 0.5, indexing="ij")
+    straight = strip.directions(row, column, camera.place_m[2])
+    edges = strip.directions(np.arange(strip.rows + 1.0), np.full(strip.rows + 1, 48.0), camera.place_m[2])
+    slopes = -edges[:, 2] / np.hypot(edges[:, 0], edges[:, 1])
+    height, wide = camera.place_m[2], strip.azimuth_rad / strip.columns
+    rows = jnp.asarray(straight, jnp.float32), jnp.asarray(np.diff(slopes), jnp.float32)
+
+    def render(scene: SightScene, look: Look) -> Rendered:
+        scene, order = _farthest_first(scene)
+
+        def one_row(row: tuple[Array, Array]) -> tuple[list[Array], Array, Array]:
+            rays = _settled(_rays(row[0], row[1], wide, scene, look))
+            surroundings = _settled(_surroundings(pitch, height, rays, scene, look))
+            return _things(pitch, height, rays, scene, look, surroundings)
+
+        drawn, ball, robots = jax.lax.map(one_row, rows)
+        pictures = jax.lax.map(lambda row: _film(row[0], look, row[1]), (drawn, jnp.arange(strip.rows)))
+        counts = jnp.take_along_axis(robots.sum(0), jnp.argsort(order, 0)[None], 1)
+        return Rendered(_film_rows(pictures, look), ball.sum(0), counts)
+
+    return render
+
+
+def _rays(straight: Array, tall: Array, wide: float, scene: SightScene, look: Look) -> Rays:
+    c, s = scene.heading
+    m = look.matrix
+    world = jnp.stack([c * m[0] - s * m[1], s * m[0] + c * m[1], m[2]])
+    dx, dy, dz = (sum(straight[..., j, None] * world[i, j] for j in range(3)) for i in range(3))
+    inverse = jax.lax.rsqrt(dx * dx + dy * dy + 1e-9)
+    return Rays(dx * inverse, dy * inverse, -dz * inverse, tall, wide)
+
+
+_settled = jax.lax.optimization_barrier
+"""Keeps XLA from computing a value again for each of its users: without it a picture takes ten times as long."""
+
+
+def _share(low: Array, high: Array, width: Array | float) -> Array:
+    """Return the share of (-1/2, 1/2) * width that is between low and high."""
+    half = 0.5 * width
+    return jnp.maximum(jnp.minimum(high, half) - jnp.maximum(low, -half), 0.0) / width
+
+
+def _edge(inside: Array, width: Array) -> Array:
+    """Return the share of a cell of this width whose middle is that far inside an edge."""
+    return jnp.clip(inside / width + 0.5, 0.0, 1.0)
+
+
+def _mix(share: Array, colour: Array, under: list[Array]) -> list[Array]:
+    """Return three channels with a colour [3, E] over them."""
+    return [below + share * (colour[k] - below) for k, below in enumerate(under)]
+
+
+def _surroundings(pitch: Pitch, height: float, rays: Rays, scene: SightScene, look: Look) -> list[Array]:
+    """Carpet with lines and shadows, boards with goals, and what is beyond: three channels [C, E]."""
+    px, py = scene.place
+    ux, uy = rays.ux, rays.uy
+    to_end = (pitch.length_m / 2 - jnp.sign(ux) * px) / (jnp.abs(ux) + 1e-6)
+    to_side = (pitch.width_m / 2 - jnp.sign(uy) * py) / (jnp.abs(uy) + 1e-6)
+    far = jnp.maximum(jnp.minimum(to_end, to_side), 0.02)
+    reach = jnp.minimum(height / jnp.maximum(rays.slope, 1e-3), far)
+    picture = _carpet(pitch, rays, scene, look, reach)
+    hit_x, hit_y = px + far * ux, py + far * uy
+    mouth = (to_end < to_side) * _edge(pitch.goal_width_m / 2 - jnp.abs(hit_y), far * rays.wide + 0.01)
+    wall = _mix(mouth, look.colours[GOAL], [look.colours[BOARD, k] + 0 * far for k in range(3)])
+    ground = _edge(rays.slope - height / far, rays.tall)
+    below_top = _edge(rays.slope - (height - pitch.board_m) / far, rays.tall)
+    crowd = _crowd(hit_x, hit_y, rays, look)
+    behind = [b + below_top * (w - b) for w, b in zip(wall, crowd, strict=True)]
+    return [b + ground * (g - b) for g, b in zip(picture, behind, strict=True)]
+
+
+def _carpet(pitch: Pitch, rays: Rays, scene: SightScene, look: Look, reach: Array) -> list[Array]:
+    """Return the ground at the distances `reach`."""
+    x, y = scene.place[0] + reach * rays.ux, scene.place[1] + reach * rays.uy
+    deep = reach * rays.tall / jnp.maximum(rays.slope, 1e-3)
+    across = reach * rays.wide
+    ax, ay = jnp.abs(rays.ux), jnp.abs(rays.uy)
+    wx, wy = jnp.minimum(ax * deep + ay * across, 2.0), jnp.minimum(ay * deep + ax * across, 2.0)
+    half = pitch.line_m / 2
+    depth, width = pitch.area_m
+    middle = _share(-half - x, half - x, wx)
+    fx, fy = pitch.length_m / 2 - jnp.abs(x), jnp.abs(y)
+    front = _share(depth - half - fx, depth + half - fx, wx) * _edge(width / 2 - fy, wy)
+    sides = _share(width / 2 - half - fy, width / 2 + half - fy, wy) * _edge(depth - fx, wx)
+    from_middle = jnp.sqrt(x * x + y * y)
+    circle = _share(pitch.circle_m - half - from_middle, pitch.circle_m + half - from_middle, (wx + wy) / 2)
+    lines = jnp.clip(middle + front + sides + circle, 0.0, 1.0)
+    light = 1 + look.shade[0] * x + look.shade[1] * y
+    for k in range(scene.opponents.shape[0]):
+        away = jnp.hypot(x - scene.robots[0][k] - look.shadow[0], y - scene.robots[1][k] - look.shadow[1])
+        light = light * (1 - look.shade[3] * _edge(pitch.robot_m - away, across + 0.06))
+    away = jnp.hypot(x - scene.ball[0] - 0.15 * look.shadow[0], y - scene.ball[1] - 0.15 * look.shadow[1])
+    light = light * (1 - look.shade[3] * _edge(pitch.ball_m - away, across + 0.01) * jnp.minimum(pitch.ball_m / wx, 1))
+    return [light * c for c in _mix(lines, look.colours[LINE], [look.colours[CARPET, k] + 0 * x for k in range(3)])]
+
+
+def _crowd(x: Array, y: Array, rays: Rays, look: Look) -> list[Array]:
+    """Return blocks of random colours beyond the boards: people, doors, windows."""
+    block = jnp.floor(4.3 * x + 9.7 * y) + 17.0 * jnp.floor(-9.0 * rays.slope)
+    bits = _hashed(block.astype(jnp.int32).astype(jnp.uint32) + look.seed)
+    parts = [((bits >> shift) & 255).astype(jnp.float32) / 255.0 - 0.5 for shift in (0, 8, 16)]
+    return [jnp.clip(look.colours[BEYOND, k] + 0.9 * part, 0.0, 1.2) for k, part in enumerate(parts)]
+
+
+def _farthest_first(scene: SightScene) -> tuple[SightScene, Array]:
+    """Return the scene with its robots by falling distance, and where each was before."""
+    bx, by = scene.robots[0] - scene.place[0], scene.robots[1] - scene.place[1]
+    order = jnp.argsort(-(bx * bx + by * by), 0)
+    x, y, kind = (jnp.take_along_axis(part, order, 0) for part in (*scene.robots, scene.opponents))
+    return scene._replace(robots=(x, y), opponents=kind), order
+
+
+class _Robot(NamedTuple):
+    """One robot in the picture, [C, E] each."""
+
+    cover: Array
+    colour: list[Array]
+
+
+def _things(
+    pitch: Pitch, height: float, rays: Rays, scene: SightScene, look: Look, under: list[Array]
+) -> tuple[list[Array], Array, Array]:
+    """Put robots, which come farthest first, and the ball over the surroundings."""
+    bx, by = scene.robots[0] - scene.place[0], scene.robots[1] - scene.place[1]
+    kind, square = scene.opponents, bx * bx + by * by
+    ball_x, ball_y = scene.ball[0] - scene.place[0], scene.ball[1] - scene.place[1]
+    ball_square = ball_x * ball_x + ball_y * ball_y
+    ball = _settled(_ball_cover(pitch, height, rays, ball_x, ball_y))
+    robots = [_settled(_robot(pitch, height, rays, look, bx[k], by[k], kind[k])) for k in range(len(bx))]
+    free = 1.0 + 0 * ball
+    seen, whole = [], []
+    for k in range(len(robots)):
+        before = 1.0 + 0 * ball
+        for other in robots[k + 1 :]:
+            before = before * (1 - other.cover)
+        whole.append(_settled(robots[k].cover.sum(0)))
+        seen.append(_settled((robots[k].cover * before).sum(0)))
+        free = free * (1 - robots[k].cover * (square[k] < ball_square))
+        under = _settled([b + robots[k].cover * (c - b) for c, b in zip(robots[k].colour, under, strict=True)])
+    lit = 1 + look.shade[2] * 0.7
+    shown = _settled(ball * free)
+    picture = _mix(shown, look.colours[BALL] * lit, under)
+    counts = jnp.stack([jnp.stack(seen), jnp.stack(whole)])
+    return picture, jnp.stack([shown.sum(0), ball.sum(0)]), counts
+
+
+def _robot(pitch: Pitch, height: float, rays: Rays, look: Look, bx: Array, by: Array, kind: Array) -> _Robot:
+    ahead, aside = rays.ux * bx + rays.uy * by, rays.ux * by - rays.uy * bx
+    radius, tall = pitch.robot_m, pitch.robot_height_m
+    near = jnp.maximum(ahead - jnp.sqrt(jnp.maximum(radius**2 - aside * aside, 0.0)), 0.02)
+    lateral = _edge(radius - jnp.abs(aside), jnp.maximum(ahead, 0.02) * rays.wide) * (ahead > 0)
+    cover = lateral * _edge(height / near - rays.slope, rays.tall)
+    cover = cover * _edge(rays.slope - (height - tall) / near, rays.tall)
+    band = _edge((height - tall + pitch.band_m) / near - rays.slope, rays.tall)
+    shade = 1 + look.shade[2] * aside / radius
+    top = look.colours[MATE] + kind * (look.colours[OPPONENT] - look.colours[MATE])
+    return _Robot(cover, [shade * (look.colours[BODY, k] + band * (top[k] - look.colours[BODY, k])) for k in range(3)])
+
+
+def _ball_cover(pitch: Pitch, height: float, rays: Rays, bx: Array, by: Array) -> Array:
+    """Share of each cell that the ball covers, by two chords of the part of its disc that is within the cell."""
+    radius = pitch.ball_m
+    ahead = jnp.maximum(rays.ux * bx + rays.uy * by, 0.01)
+    aside = rays.ux * by - rays.uy * bx
+    flat = 1 / jnp.sqrt(1 + rays.slope * rays.slope)
+    up = (height - rays.slope * ahead - radius) * flat
+    tall = ahead * rays.tall * flat
+    across = jnp.sqrt(ahead * ahead + (height - radius) ** 2) * rays.wide * flat
+    low, high = jnp.maximum(up - tall / 2, -radius), jnp.minimum(up + tall / 2, radius)
+    part = jnp.maximum(high - low, 0.0)
+    total = 0.0 * up
+    for sign in (-GAUSS, GAUSS):
+        at = (low + high) / 2 + sign * part / 2
+        chord = jnp.sqrt(jnp.maximum(radius**2 - at * at, 0.0))
+        total = total + _share(aside - chord, aside + chord, across) / 2
+    return total * part / tall
+
+
+def _film(picture: list[Array], look: Look, row: Array) -> Array:
+    """Blur along a row of cells, and noise: [C, 3, E]."""
+    cells = jnp.arange(picture[0].shape[0], dtype=jnp.uint32)[:, None] + 4096 * row.astype(jnp.uint32)
+    bits = _hashed(cells * jnp.uint32(2654435761) + look.seed)
+    scale = look.noise * math.sqrt(12.0) / 1023.0
+    noise = [scale * (((bits >> (10 * k)) & 1023).astype(jnp.float32) - 511.5) for k in range(3)]
+    return jnp.stack([_blurred(channel, look.blur) + noise[k] for k, channel in enumerate(picture)], 1)
+
+
+def _film_rows(pictures: Array, look: Look) -> Array:
+    """Blur across the rows of [R, C, 3, E], and the eight bits of a camera."""
+    return jnp.clip(255.0 * _blurred(pictures, look.blur) + 0.5, 0.0, 255.0).astype(jnp.uint8)
+
+
+def _blurred(picture: Array, share: Array) -> Array:
+    """Return cells of which each gives a share to its two neighbours along the first axis; the edges repeat."""
+    before = jnp.concatenate([picture[:1], picture[:-1]])
+    after = jnp.concatenate([picture[1:], picture[-1:]])
+    return picture + share * (before + after - 2 * picture)
+
+
+def _hashed(value: Array) -> Array:
+    """Return well-mixed bits of 32-bit words: the finalizer `lowbias32` of Chris Wellons (2018)."""
+    value = (value ^ (value >> 16)) * jnp.uint32(0x7FEB352D)
+    value = (value ^ (value >> 15)) * jnp.uint32(0x846CA68B)
+    return value ^ (value >> 16)
