@@ -26,6 +26,7 @@ SCENARIOS = {
     "soccer": "soccer_1v1",
     "ground": "navigation",
     "volleyball": "volley_bump_pass",
+    "volleyball_match": "volley_1v1",
     "flags": "flag_2.toml",
 }
 """The smallest of each domain."""
@@ -139,6 +140,7 @@ SAID = [
     ("flag_2.toml", said_by_model),
     ("discovery", said_by_model),
     ("volley_bump_pass", said_by_model),
+    ("volley_3v3", said_by_model),
     ("lift_3", said_of_load),
 ]
 

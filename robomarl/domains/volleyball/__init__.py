@@ -15,3 +15,11 @@ DOMAIN = Domain(
     "robomarl.domains.volleyball.core:ONBOARD",
     "robomarl.domains.volleyball.lab.simulation:SIMULATION",
 )
+
+MATCH = Domain(
+    "volleyball_match",
+    ("volley_1v1", "volley_3v3", "volley_6v6"),
+    "robomarl.domains.volleyball.core.match:ONBOARD",
+    "robomarl.domains.volleyball.lab.match.simulation:SIMULATION",
+)
+"""Two teams that play each other over the net."""

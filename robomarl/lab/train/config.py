@@ -171,6 +171,9 @@ class SearchConfig:
     """Angle [rad] to the goal at which the reward `exact_per_s` has fallen to 1/e."""
     late_per_s: NonNegative = 0.0
     """Cost of a second in which the team has not arrived."""
+    opponents: Literal["first", "itself"] = "first"
+    """Gains of the other team in games. first: the law's own, and our robots' rewards count; itself: those of our team,
+    and all robots' rewards count."""
 
 
 OFFLINE = ("bc", "td3_bc", "iql")

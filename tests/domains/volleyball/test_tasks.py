@@ -158,3 +158,14 @@ def test_both_referees_see_a_bounce_in_the_same_decision():
         sim.reset()
         seen.append([sim.step(np.zeros((4, 1, 4))).own.rally.hits for _ in range(40)])
     np.testing.assert_array_equal(seen[0], seen[1])
+
+
+def test_a_drone_that_does_not_know_its_place_does_not_see_that_nobody_is_near():
+    from robomarl.core.features import FEATURES
+
+    scenario = loaded("volley_bump_pass")
+    view = MODEL.views(scenario, begun(scenario))
+    seen = FEATURES["mate_offset"].read(view, scenario.rule)
+    np.testing.assert_array_equal(seen[0, 0], (view.heard.pos_m - view.own.pos_m[..., None, :])[0, 0, 0])
+    lost = view._replace(own=view.own._replace(pos_m=view.own.pos_m * np.float32(np.nan)))
+    assert np.isnan(FEATURES["mate_offset"].read(lost, scenario.rule)).all()

@@ -69,8 +69,12 @@ def ball_velocity(view: LocalView, rule: NeighbourRule) -> Array:
 
 @feature(("dx", "dy", "dz"), "m", "world", _MATES, per_neighbour=True)
 def mate_offset(view: LocalView, rule: NeighbourRule) -> Array:
-    """Vectors from the drone to its nearest teammates."""
-    return of_nearest(view, rule, view.heard.pos_m - view.own.pos_m[..., None, :])
+    """Vectors from the drone to its nearest teammates; NaN for a drone whose own position is NaN, because zeros would
+    say that nobody is near."""
+    own = view.own.pos_m[..., None, :]
+    away = of_nearest(view, rule, view.heard.pos_m - own)
+    known = away.reshape(*away.shape[:-1], rule.count, len(XYZ)) + 0 * own
+    return known.reshape(away.shape)
 
 
 @feature(("first", "second"), "-", "-", ("sensed.turn",))

@@ -51,7 +51,7 @@ def driven(
 
 def row_of(scenario: VolleyScenario, world: TeamWorld, ball_m: np.ndarray, ball_m_s: np.ndarray) -> TeamWorld:
     """Return the world with its drones in a row, and the ball at [E, 3] with a velocity [E, 3]."""
-    row = np.arange(scenario.count)[:, None] * np.array([0, APART_M, 0]) + np.array([4.5, 0, 20.0]) + 0 * world.pos_m
+    row = np.arange(scenario.robots)[:, None] * np.array([0, APART_M, 0]) + np.array([4.5, 0, 20.0]) + 0 * world.pos_m
     own = world.own._replace(ball_pos_m=ball_m.astype(np.float32), ball_vel_m_s=ball_m_s.astype(np.float32))
     return world._replace(pos_m=row.astype(np.float32), own=own)
 

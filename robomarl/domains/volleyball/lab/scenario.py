@@ -50,6 +50,11 @@ class VolleyScenario(TeamScenario):
         return replace(rule, count=min(rule.count, self.count - 1))
 
     @property
+    def robots(self) -> int:
+        """M, robots on the court."""
+        return self.count
+
+    @property
     def contact_steps(self) -> int:
         """MuJoCo's steps in one sub-step of the attitude controller."""
         return round(self.rates.contact_hz / self.rates.physics_hz)

@@ -21,34 +21,36 @@ def check_scenario(scenario: VolleyScenario, file: str) -> None:
     """
     vehicle = load_vehicle(scenario.vehicle, scenario.estimator or "")
     try:
-        _check_sections(scenario)
-        _check_anchors(scenario, vehicle.safety.separation_m)
-        _check_ball(scenario)
+        check_sections(scenario, task_of(scenario).has_ball)
+        check_anchors(scenario, vehicle.safety.separation_m)
+        check_ball(scenario)
+        if scenario.count > TURNS:
+            raise ValueError(f"count = {scenario.count} robots; task = {scenario.task!r} has at most {TURNS}.")
     except ValueError as error:
         raise UserError(f"{file}: {error}") from None
 
 
-def _check_sections(scenario: VolleyScenario) -> None:
+def check_sections(scenario: VolleyScenario, has_ball: bool) -> None:
+    """Raise `ValueError` where a section is missing; `has_ball`: a ball is played in the task."""
     there = [name for name in WITH_BALL if getattr(scenario, name) is not None]
     missing = [name for name in WITH_BALL if name not in there]
     if there and missing:
         raise ValueError(
             f"has [{there[0]}] and no [{missing[0]}]; add [{missing[0]}], or remove [{'], ['.join(there)}]."
         )
-    if missing and task_of(scenario).has_ball:
+    if missing and has_ball:
         raise ValueError(f"task = {scenario.task!r} is played with a ball and has no [{missing[0]}]; add it.")
-    if not task_of(scenario).has_ball and len(scenario.waypoints_m) < 2:
+    if not has_ball and len(scenario.waypoints_m) < 2:
         raise ValueError(f"waypoints_m has {len(scenario.waypoints_m)} places; the robot flies between 2 or more.")
 
 
-def _check_anchors(scenario: VolleyScenario, separation_m: float) -> None:
+def check_anchors(scenario: VolleyScenario, separation_m: float) -> None:
+    """Raise `ValueError` where anchors are too few, outside of the court, or nearer to each other than a distance."""
     anchors, court = scenario.start.anchors_m, scenario.court
     if len(anchors) != scenario.count:
         raise ValueError(
             f"start.anchors_m has {len(anchors)} places and count = {scenario.count} robots; give each robot one."
         )
-    if scenario.count > TURNS:
-        raise ValueError(f"count = {scenario.count} robots; task = {scenario.task!r} has at most {TURNS}.")
     for x, y, _ in anchors:
         if abs(x) > court.length_m / 2 or abs(y) > court.width_m / 2:
             raise ValueError(
@@ -65,7 +67,7 @@ def _check_anchors(scenario: VolleyScenario, separation_m: float) -> None:
             )
 
 
-def _check_ball(scenario: VolleyScenario) -> None:
+def check_ball(scenario: VolleyScenario) -> None:
     """Raise `ValueError` where the ball would begin inside the racket, or could not bounce."""
     ball, racket = scenario.ball, scenario.racket
     if ball is None or racket is None:

@@ -3,7 +3,7 @@
 from robomarl.domains.volleyball.lab.check import probe_of
 from robomarl.domains.volleyball.lab.controllers import law_of
 from robomarl.domains.volleyball.lab.evaluation.score import VolleyScore
-from robomarl.domains.volleyball.lab.model import MODEL
+from robomarl.domains.volleyball.lab.model import MODEL, judged
 from robomarl.domains.volleyball.lab.scenario import VolleyScenario
 from robomarl.domains.volleyball.lab.scenario_check import check_scenario
 from robomarl.domains.volleyball.lab.staging import STAGING
@@ -18,7 +18,7 @@ def batch(scenario: VolleyScenario, sim: str, num_envs: int, seed: int) -> Model
     if sim == "mujoco":
         from robomarl.domains.volleyball.lab.engines.mujoco import VolleyMujoco
 
-        return VolleyMujoco(scenario, num_envs, seed)
+        return VolleyMujoco((MODEL, judged), scenario, num_envs, seed)
     from robomarl.lab.sim.model.engines import make_model_sim
 
     return make_model_sim(MODEL, scenario, sim, num_envs, seed)

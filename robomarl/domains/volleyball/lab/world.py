@@ -188,14 +188,18 @@ def seen_hits(scenario: VolleyScenario, before: TeamWorld, after: TeamWorld) -> 
     `volleyball_1v1.py`, 680493a). There contacts happen at the ends of decisions; here they happen at any
     time, so the ball is carried on from the start of the decision, and back from its end.
     """
-    change = after.own.ball_vel_m_s - before.own.ball_vel_m_s
-    aside = (change[..., :2] * change[..., :2]).sum(-1)
-    jumped = (change[..., 2] > JUMP_M_S2 * scenario.period_s) | (aside > JUMP_M_S**2)
     inside = before.pos_m[..., 0] < -np.inf
     for share in PATH:
         on_s = share * scenario.period_s
         inside = inside | over_racket(scenario, before, on_s) | over_racket(scenario, after, -on_s)
-    return jumped[..., None] & inside
+    return jumped(scenario, before, after)[..., None] & inside
+
+
+def jumped(scenario: VolleyScenario, before: TeamWorld, after: TeamWorld) -> Array:
+    """[...] bool: the ball's velocity has changed in this decision as only a hit changes it."""
+    change = after.own.ball_vel_m_s - before.own.ball_vel_m_s
+    aside = (change[..., :2] * change[..., :2]).sum(-1)
+    return (change[..., 2] > JUMP_M_S2 * scenario.period_s) | (aside > JUMP_M_S**2)
 
 
 def over_racket(scenario: VolleyScenario, world: TeamWorld, on_s: float) -> Array:

@@ -138,19 +138,33 @@ def fly(env: AgentsEnv, law: GainedLaw, worth: SearchConfig, key: jax.Array) -> 
     pick, imitated = picker(env.observation, law.observation), simulation_of(env.scenario).imitated
     assert imitated is not None, "whoever has a law has this"
 
+    rival = rival_of(env, law, worth)
+
     def decide(now: tuple, _: None) -> tuple[tuple, jax.Array]:
         state, alive = now
-        after = env.step(state, law.act(pick(state.obs)))  # type: ignore[arg-type]
+        seen = pick(state.obs)  # type: ignore[arg-type]
+        command, ours = law.act(seen), env.num_agents
+        if rival is not None:
+            ours = env.scenario.count
+            command = jnp.concatenate([command[:ours], rival.act(seen)[ours:]])
+        after = env.step(state, command)
         world = after.pipeline_state.world  # type: ignore[union-attr]
         distance, angle = imitated.errors(env.scenario, world)
         more = worth.exact_per_s * jnp.exp(-distance / worth.exact_m - angle / worth.exact_rad)
         late = imitated.is_late(env.scenario, world) if imitated.is_late else False
         more = (more - worth.late_per_s * late) * env.scenario.period_s
-        gained = alive * (after.reward.mean() + more + FAILED * after.metrics["contact"])
+        gained = alive * (after.reward[:ours].mean() + more + FAILED * after.metrics["contact"])
         return (after, alive * (1 - after.done)), gained
 
     gained = jax.lax.scan(decide, (env.reset(key), jnp.ones(())), None, length=env.scenario.max_steps)[1]
     return gained.sum()
+
+
+def rival_of(env: AgentsEnv, law: GainedLaw, worth: SearchConfig) -> GainedLaw | None:
+    """Return the law of the other team, if it has gains of its own."""
+    if env.num_agents == env.scenario.count or worth.opponents == "itself":
+        return None
+    return law.with_gains(law.search_from)
 
 
 def seen_by(scenario: Scenario, law: GainedLaw, seed: int, episodes: int = 16) -> ObservationStats:

@@ -82,6 +82,22 @@ class StrikeGains(NamedTuple):
     """... and the place that it is aimed at: distance [m] from the net ..."""
     aside_m: float = 0.0
     """... and from the middle of the court."""
+    set_m: float = 0.0
+    """Matches: height of the setter's contact ..."""
+    set_apex_m: float = 0.0
+    """... and the height that the ball is to reach after it ..."""
+    hit_m: float = 0.0
+    """... the same of the attacker's contact ..."""
+    hit_apex_m: float = 0.0
+    """... and of the ball after it ..."""
+    land_m: float = 0.0
+    """... height of the ball at which it is to be over the attack's target ..."""
+    side_m: float = 0.0
+    """... distance of the posts of setter and attacker from the middle of the court ..."""
+    serve_m: float = 0.0
+    """... place that a serve is aimed at: distance [m] from the net ..."""
+    serve_aside_m: float = 0.0
+    """... and from the middle of the court."""
 
 
 class ComingContact(NamedTuple):

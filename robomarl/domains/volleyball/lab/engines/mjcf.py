@@ -34,7 +34,7 @@ def build_model(scenario: VolleyScenario) -> mujoco.MjModel:
     spec.option.timestep = 1.0 / scenario.rates.contact_hz
     spec.option.gravity = np.array([0.0, 0.0, -9.81])
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_EULER
-    for index in range(scenario.count):
+    for index in range(scenario.robots):
         add_drone(spec, scenario, index)
     if scenario.ball is not None:
         add_ball(spec, scenario)
@@ -71,7 +71,7 @@ def add_ball(spec: mujoco.MjSpec, scenario: VolleyScenario) -> None:
     sphere = body.add_geom(name="ball", type=mujoco.mjtGeom.mjGEOM_SPHERE, mass=0.0)
     sphere.size = np.array([scenario.ball.radius_m, 0, 0])
     sphere.contype, sphere.conaffinity, sphere.condim = 1, 0, 1
-    for index in range(scenario.count):
+    for index in range(scenario.robots):
         spec.add_sensor(
             name=f"distance{index}", type=mujoco.mjtSensor.mjSENS_GEOMDIST, objtype=mujoco.mjtObj.mjOBJ_GEOM,
             objname="ball", reftype=mujoco.mjtObj.mjOBJ_GEOM, refname=f"racket{index}", cutoff=1.0,

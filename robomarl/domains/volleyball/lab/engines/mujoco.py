@@ -5,21 +5,25 @@ and its contacts with rackets are MuJoCo's.
 """
 
 import copy
+from collections.abc import Callable
 
 import numpy as np
 
 from robomarl.core.geometry import components
 from robomarl.core.view import Plan
 from robomarl.domains.volleyball.lab.engines.mjcf import build_model, spring
-from robomarl.domains.volleyball.lab.model import MODEL, judged
 from robomarl.domains.volleyball.lab.physics.ball import FlyingBall
 from robomarl.domains.volleyball.lab.physics.drone import Drone, rotor_thrusts, spun
 from robomarl.domains.volleyball.lab.scenario import VolleyScenario
 from robomarl.domains.volleyball.lab.world import ball_of, drones_of, with_bodies
 from robomarl.lab.sim.engines.rollouts import Rollouts
 from robomarl.lab.sim.model.batch import ModelSim
+from robomarl.lab.sim.model.model import Model
 from robomarl.lab.sim.model.world import TeamWorld
 
+Rules = tuple[Model, Callable[..., TeamWorld]]
+"""The model, and (scenario, world before, world after, [E, M] bool touched, draws) -> the world with the referee's
+record."""
 POSE, TWIST = 7, 6
 """Numbers of a free joint: place and attitude, and velocities."""
 
@@ -29,11 +33,12 @@ class VolleyMujoco(ModelSim):
 
     scenario: VolleyScenario
 
-    def __init__(self, scenario: VolleyScenario, num_envs: int, seed: int) -> None:
+    def __init__(self, rules: Rules, scenario: VolleyScenario, num_envs: int, seed: int) -> None:
         """Compile the model."""
         import mujoco
 
-        super().__init__(MODEL, scenario, num_envs, seed)
+        model, self._judged = rules
+        super().__init__(model, scenario, num_envs, seed)
         self._model = build_model(scenario)
         control = int(mujoco.mjtState.mjSTATE_CTRL)  # pyright: ignore[reportAttributeAccessIssue]
         self._rollouts = Rollouts(self._model, num_envs, control, scenario.contact_steps)
@@ -48,14 +53,14 @@ class VolleyMujoco(ModelSim):
     def _bouncing(self, restitution: float) -> object:
         """Return the model with this restitution of all rackets."""
         model = copy.copy(self._model)
-        for index in range(self.scenario.count):
+        for index in range(self.scenario.robots):
             model.geom(f"racket{index}").solref = spring(self.scenario, restitution)
         return model
 
     def _advance(self, world: TeamWorld, command: np.ndarray, draws: np.ndarray, plan: Plan | None = None) -> TeamWorld:
         scenario, allowed = self.scenario, self.model.clipped(self.scenario, command)
         drone, ball = drones_of(world), ball_of(world)
-        touched = np.zeros((self.num_envs, scenario.count), bool)
+        touched = np.zeros((self.num_envs, scenario.robots), bool)
         accel, yaw_rate = tuple(allowed[..., i] for i in range(3)), allowed[..., 3]
         self._write(drone, ball)
         for _ in range(scenario.substeps):
@@ -65,7 +70,7 @@ class VolleyMujoco(ModelSim):
             if scenario.ball is not None:
                 touched |= (self._rollouts.sensed < 0).any(1)
             drone, ball = self._read(throttle)
-        after = judged(scenario, world, with_bodies(world, drone, ball), touched, draws)
+        after = self._judged(scenario, world, with_bodies(world, drone, ball), touched, draws)
         return self.model.completed(scenario, world, after, plan)
 
     def _throttled(self, drone: Drone, thrusts: tuple) -> tuple:
@@ -88,7 +93,7 @@ class VolleyMujoco(ModelSim):
 
     def _read(self, throttle: tuple) -> tuple[Drone, FlyingBall]:
         """Return robots and ball of MuJoCo's state."""
-        count, state = self.scenario.count, self._rollouts.state[:, 1:]
+        count, state = self.scenario.robots, self._rollouts.state[:, 1:]
         three = 3 if self.scenario.ball is not None else 0
         poses = state[:, : POSE * count].reshape(-1, count, POSE)
         rest = state[:, POSE * count + three :]

@@ -1,0 +1,17 @@
+"""Parts of volleyball matches that robots and their operator import."""
+
+from robomarl.core.domain.onboard import Command, LazyImport, Onboard
+
+ONBOARD = Onboard(
+    commands=(
+        Command(
+            ("acceleration.x", "acceleration.y", "acceleration.z", "yaw_rate"),
+            LazyImport("robomarl.core.filter.filter:SafetyFilter"),
+        ),
+    ),
+    features=("robomarl.domains.volleyball.core.features", "robomarl.domains.volleyball.core.match.features"),
+    field_task=LazyImport("robomarl.domains.volleyball.ros.match_court:field_task"),
+    inner_loop="attitude",
+    graph=LazyImport("robomarl.domains.volleyball.ros.match_court:graph"),
+    check_fleet=LazyImport("robomarl.domains.volleyball.core.fleet_rules:check_fleet"),
+)

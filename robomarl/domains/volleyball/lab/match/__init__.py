@@ -1,0 +1,1 @@
+"""Matches of two teams: scenario, rules, world, engines and evaluation."""
