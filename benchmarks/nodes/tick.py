@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import Row, percentiles
-from benchmarks.nodes import tick_load
+from benchmarks.nodes import tick_eyes, tick_load
 
 BLOCKS, BLOCK, WARM_UP = 20, 300, 20
 
@@ -121,5 +121,5 @@ def bare_daqp(aim: np.ndarray, rows: np.ndarray, upper: np.ndarray, lower: np.nd
     return daqp.solve(_IDENTITY, aim, rows, upper, lower, sense)
 
 
-CASES: dict[str, Callable[[], list[Row]]] = {"swap": swap, "load": tick_load.rows}
-"""By the bundle's task: a team that carries nothing, a carrier with its low-level controller."""
+CASES: dict[str, Callable[[], list[Row]]] = {"swap": swap, "load": tick_load.rows, "eyes": tick_eyes.rows}
+"""By the bundle's task: a team that carries nothing, a carrier with its low-level controller, a player that sees."""

@@ -200,7 +200,7 @@ class PolicyNode(LifecycleNode):
     def _obey(self, order: Order) -> str:
         """Carry an order out; returns why not."""
         now = self._times.now()
-        self._radio.receive(now)  # the monitor's release of the E-stop, say, was sent before the order
+        self._radio.receive(now, pictures=False)  # the monitor's release of the E-stop, say, came before the order
         if order is Order.ACTIVATE and not self._is_active:
             self.trigger_activate()
             return self._refusal

@@ -13,6 +13,7 @@ from rclpy.serialization import deserialize_message
 
 from robomarl.core.config import UserError
 from robomarl.ros import status_messages, topics
+from robomarl.ros.camera.picture_keeper import PictureKeeper
 from robomarl.ros.convert import MessageError
 from robomarl.ros.intake.entry import intake_entry
 from robomarl.ros.intake.mailbox import Mailbox
@@ -67,6 +68,7 @@ class RecorderNode(Node):
                 "make room, name a folder on another disk, or fly unrecorded."
             )
         self._flush_every = max(round(settings.flush_s / POLL_S), 1)
+        self._pictures = PictureKeeper(settings.pictures_hz, settings.pictures_mb * MEGA)
         self._arrivals = Arrivals(settings.team, settings.base, settings.sim)
         self._channels = [self._channel(name, topic) for name, topic in self._wanted()]
         self._said = publisher(self, topics.DIAGNOSTICS, topics.DIAGNOSTICS.name)
@@ -106,7 +108,8 @@ class RecorderNode(Node):
 
     def _channel(self, name: str, topic: Topic) -> Channel:
         number = self._bag.add_channel(name, topic, definition_of(message_class(topic.type)))
-        return Channel(name, topic, Mailbox(self, topic, name, depth=DEPTH), number)
+        depth = topic.depth if topic is topics.COMPRESSED else DEPTH
+        return Channel(name, topic, Mailbox(self, topic, name, depth=depth), number)
 
     def _tick(self, beat: Beat) -> None:
         self._polls += 1
@@ -154,6 +157,8 @@ class RecorderNode(Node):
     def _status(self, told: Told) -> DiagnosticEntry:
         values = {"folder": str(self._folder), "file_mb": f"{self._bag.written_bytes / MEGA:.1f}"}
         values |= {"free_mb": f"{self._free_mb():.0f}", "messages": str(self._bag.count), **told.robots}
+        if self._pictures.kept or self._pictures.left_out:
+            values |= {"pictures": f"{self._pictures.kept} kept, {self._pictures.left_out} left out"}
         return DiagnosticEntry(self.get_fully_qualified_name(), told.level, told.text, values)
 
     def _take(self) -> None:
@@ -161,12 +166,22 @@ class RecorderNode(Node):
         arrived = []
         for channel in self._channels:
             for data, info in channel.mailbox.take():
+                if channel.topic is topics.COMPRESSED and not self._keeps(channel, data):
+                    continue
                 self._arrivals.note(channel.name, time.monotonic())
                 arrived.append((info["received_timestamp"], info["source_timestamp"], channel.number, data))
                 if channel.topic is topics.ANNOUNCE:
                     self._note_bundle(channel, data)
         for received_ns, sent_ns, number, data in sorted(arrived, key=lambda item: item[0]):
             self._bag.write(number, received_ns, sent_ns, data)
+
+    def _keeps(self, channel: Channel, data: bytes) -> bool:
+        """Return True if the bag keeps a picture."""
+        try:
+            return self._pictures.keeps(channel.name, data)
+        except MessageError as error:
+            channel.mailbox.refuse(str(error))
+            return False
 
     def _note_bundle(self, channel: Channel, data: bytes) -> None:
         """Add the bundle that a robot announces to the bag's metadata; an unreadable announcement is recorded only."""

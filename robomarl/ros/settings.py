@@ -96,6 +96,8 @@ class RecorderSettings:
     flush_s: float = setting(0.5, "what was received so long ago can be read whatever happens", 0.05, 1.0)
     split_mb: float = setting(512.0, "a file that has grown to this size is closed and a new one begun", 1.0, 1e5)
     min_free_mb: float = setting(500.0, "recording stops when less than this is free on the disk", 0.0, 1e6)
+    pictures_hz: float = setting(2.0, "compressed pictures of each camera that are kept a second; 0: none", 0.0, 100.0)
+    pictures_mb: float = setting(200.0, "for all pictures of a recording; later ones are left out", 0.0, 1e5)
     about: tuple[str, ...] = setting(("robomarl",), "KEY=VALUE for the bag's metadata (bundle id, fleet, ...)")
 
 

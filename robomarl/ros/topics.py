@@ -115,11 +115,11 @@ SIM_STATUS = Topic(
 
 IMAGE = Topic(
     "camera/image_raw", "sensor_msgs/msg/Image", False, False, 1, "the camera's rate", "NAME/camera",
-    "a robot's that sees: its camera's picture, rgb8; not recorded as it is, but see `camera/strip`", (),
+    "a robot's that sees: its camera's picture, rgb8; not recorded as it is, but see `camera/strip`",
 )  # fmt: skip
 COMPRESSED = Topic(
     "camera/image_raw/compressed", "sensor_msgs/msg/CompressedImage", False, False, 1, "the camera's rate",
-    "NAME/camera", "the same as JPEG or PNG, with `image_transport: compressed`; of the recorder at its own pace", (),
+    "NAME/camera", "the same as JPEG or PNG, with `image_transport: compressed`; recorded at `pictures_hz`",
 )  # fmt: skip
 CAMERA_INFO = Topic(
     "camera/camera_info", "sensor_msgs/msg/CameraInfo", False, False, 1, "the camera's rate", "NAME/camera",
@@ -127,7 +127,7 @@ CAMERA_INFO = Topic(
 )  # fmt: skip
 STRIP = Topic(
     "camera/strip", "sensor_msgs/msg/Image", False, False, 5, "each picture that is used", "NAME/camera",
-    "of the policy node, for the recorder: what the bundle's network was given of a picture, at its stamp", (),
+    "of the policy node, for the recorder: what the bundle's network was given of a picture, at its stamp",
 )  # fmt: skip
 ROSOUT = Topic("/rosout", "rcl_interfaces/msg/Log", True, True, 1000, "", "-", "what all nodes log")
 CHANGES = Topic(
@@ -141,8 +141,8 @@ TRANSITIONS = Topic(
 TF = Topic("/tf", "tf2_msgs/msg/TFMessage", False, False, 100, "", "-", "frames that move", ())
 TF_STATIC = Topic("/tf_static", "tf2_msgs/msg/TFMessage", True, True, 100, "", "-", "frames that do not", ())
 
-SEEING = (IMAGE, CAMERA_INFO, STRIP)
-"""Topics of a robot that sees, beside its others."""
+SEEING = (COMPRESSED, CAMERA_INFO, STRIP)
+"""Topics of a robot that sees that are recorded, beside its others: pictures as they are would take 20 MB/s each."""
 ROBOT_TOPICS = (ODOMETRY, STATE_AND_PLAN, COMMAND, GOAL, TICK, ANNOUNCE)
 """Topics in the namespace of every robot that flies."""
 MONITOR_TOPICS = (ESTOP, MONITOR, FLEET, DIAGNOSTICS)

@@ -32,7 +32,7 @@ OPERATORS = frozenset(
 """Allowed operators. Each takes time and memory in proportion to its inputs and outputs, and is deterministic."""
 FILTER_OPERATORS = OPERATORS | {"Loop"}
 """The filter's graph, which no robot opens, projects until it is done."""
-VISION_OPERATORS = OPERATORS | {"AveragePool", "Conv", "GlobalAveragePool", "MaxPool", "Pad"}
+VISION_OPERATORS = OPERATORS | {"AveragePool", "Conv", "GlobalAveragePool", "MaxPool", "Pad", "Resize"}
 """The graph that reads pictures; a convolution takes time in proportion to its outputs and its weights."""
 KINDS = {"policy": OPERATORS, "filter": FILTER_OPERATORS, "vision": VISION_OPERATORS}
 Kind = Literal["policy", "filter", "vision"]

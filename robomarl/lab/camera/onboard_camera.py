@@ -62,12 +62,13 @@ def ideal_slope(camera: PinholeCamera) -> tuple[float, float]:
 class OnboardCamera:
     """Draws pictures of cameras of one kind; a context manager, which holds the GL context."""
 
-    def __init__(self, model: mujoco.MjModel, camera: PinholeCamera) -> None:
+    def __init__(self, model: mujoco.MjModel, camera: PinholeCamera, detail: float = 1.0) -> None:
         """Prepare the lens and the GL context.
 
         Args:
             model: model with cameras that `add_camera` has made.
             camera: of the vehicle file.
+            detail: pixels of the ideal picture over those of the camera, along each side; less is faster and coarser.
 
         Raises:
             UserError: no GL library works here, or the lens is too wide.
@@ -75,7 +76,7 @@ class OnboardCamera:
         if not (backend := find_gl()):
             raise UserError("pictures need OpenGL, and none works here; run: apt install libosmesa6")
         self.camera, self._model = camera, model
-        self._size, self._pixel = lens_table(camera)
+        self._size, self._pixel = lens_table(camera, detail)
         self._context: mujoco.MjrContext | None = None
         self._drawn = mujoco.MjvScene(model, maxgeom=1000)
         self._seen, self._option = mujoco.MjvCamera(), mujoco.MjvOption()
@@ -110,11 +111,11 @@ class OnboardCamera:
         return self._ideal.reshape(-1, 3).take(self._pixel, 0).reshape(self.camera.height, self.camera.width, 3)
 
 
-def lens_table(camera: PinholeCamera) -> tuple[tuple[int, int], NDArray[np.int64]]:
+def lens_table(camera: PinholeCamera, detail: float = 1.0) -> tuple[tuple[int, int], NDArray[np.int64]]:
     """Return width and height of the ideal picture, and the [H W] index of its pixel, bottom row first, on the ray of
     each pixel."""
     wide, high = ideal_slope(camera)
-    focal = max(camera.fx, camera.fy)
+    focal = detail * max(camera.fx, camera.fy)
     width, height = (min(2 * math.ceil(focal * slope), MOST_PIXELS) for slope in (wide, high))
     column, row = np.meshgrid(np.arange(float(camera.width)), np.arange(float(camera.height)))
     x, y, _ = np.moveaxis(camera.rays(np.stack([column, row], -1)) @ camera.axes.T, -1, 0)

@@ -31,7 +31,7 @@ from robomarl.lab.export.model_card import model_card
 from robomarl.lab.sim.scenario import load_scenario
 from robomarl.lab.simulation import simulation_of
 
-PICTURES_MISSING = 3
+PICTURES_MISSING = 4
 """Pictures that may fail to come before a robot is blind."""
 Pictures = Callable[[PinholeCamera, int], Picture8]
 """(camera, number) -> [K, H, W, 3] pictures from the places of robots."""

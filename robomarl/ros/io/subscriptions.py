@@ -67,8 +67,14 @@ class Subscriptions:
             for sensor in task.sensors
         ]
 
-    def receive(self, now: Now) -> None:
-        """Put everything that has arrived by now where it belongs."""
+    def receive(self, now: Now, pictures: bool = True) -> None:
+        """Put everything that has arrived by now where it belongs.
+
+        Args:
+            now: the moment.
+            pictures: False leaves pictures to the next tick: only ticks are recorded, and a memory of what was seen
+                depends on the order of pictures and odometry.
+        """
         steady_s, inbox, self.sent_s = now.steady_s, self._inputs.inbox, math.nan
         self._absence.look(steady_s)
         inbox.now_s = now.stamp_s
@@ -79,6 +85,8 @@ class Subscriptions:
             turn = turned_broadcast if self._task.away else None
             self._fill(mailbox, name, inbox.put_mate, turn)
         for mailbox in self._sensed:
+            if mailbox.topic.name in self._kept and not pictures:
+                continue
             self._fill(mailbox, mailbox.topic.name, self._put_sensed)
         self._receive_estop(steady_s)
         if steady_s - self._seldom_s >= SELDOM_S:

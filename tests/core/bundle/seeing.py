@@ -11,11 +11,14 @@ from robomarl.core.camera.strip import GroundStrip, Picture8
 from robomarl.lab.export.seeing import Eyes, seal_perception
 
 CAMERA = PinholeCamera(
-    **{"width": 160, "height": 120, "fx": 40.0, "fy": 40.0, "cx": 79.5, "cy": 59.5},
+    *(160, 120, 40.0, 40.0, 79.5, 59.5),
     distortion=(-0.02, 0.0, 0.0, 0.0, 0.0),
     place_m=(0.06, 0.0, 0.14),
     pitch_rad=0.35,
-    **{"rate_hz": 25.0, "latency_s": 0.04, "exposure_s": 0.008, "readout_s": 0.015},
+    rate_hz=25.0,
+    latency_s=0.04,
+    exposure_s=0.008,
+    readout_s=0.015,
 )
 """A small one, so that a test's pictures are small."""
 
@@ -54,6 +57,6 @@ def pictures(camera: PinholeCamera, count: int) -> Picture8:
     return image
 
 
-def seeing_bundle(folder: Path, graph: bytes = b"", camera: PinholeCamera = CAMERA) -> Bundle:
+def seeing_bundle(folder: Path, graph: bytes = b"", most_m: float = 0.1) -> Bundle:
     """The shipped policy with these eyes; by default a network of 8 outputs."""
-    return seal_perception(load_bundle("soccer_2v2"), Eyes(graph or network(8), camera, 0.1), pictures, folder)
+    return seal_perception(load_bundle("soccer_2v2"), Eyes(graph or network(8), CAMERA, most_m), pictures, folder)

@@ -32,7 +32,7 @@ def packed_message(picture: Picture8, stamp_s: float, kind: str = "png") -> byte
 
 def info_message(camera: PinholeCamera, stamp_s: float, **changed: float) -> CameraInfo:
     numbers = {name: changed.get(name, getattr(camera, name)) for name in ("fx", "fy", "cx", "cy")}
-    size = {name: int(changed.get(name, getattr(camera, name))) for name in ("width", "height")}
+    size = {name: int(changed.get(name) or getattr(camera, name)) for name in ("width", "height")}
     message = CameraInfo(header=header(stamp_s), distortion_model="plumb_bob", **size)
     message.header.frame_id = "blue_0/camera"
     k1 = changed.get("k1", camera.distortion[0])
@@ -48,5 +48,5 @@ def field_picture(camera: PinholeCamera, seed: int) -> Picture8:
     columns = np.arange(camera.width)[None].repeat(camera.height, 0).astype(float)
     up = camera.rays(np.stack([columns, rows], -1))[..., 2] > 0
     image = random.integers(0, 12, (camera.height, camera.width, 3), np.uint8)
-    image += np.where(up[..., None], np.uint8([120, 115, 125]), np.uint8([30, 95, 40]))
+    image += np.where(up[..., None], np.array([120, 115, 125], np.uint8), np.array([30, 95, 40], np.uint8))
     return image

@@ -14,6 +14,8 @@ from sensor_msgs.msg import CameraInfo, Image
 from robomarl.core.bundle.perception import Perception, open_perception
 from robomarl.domains.soccer.core.sight.upright import upside_down
 from robomarl.ros.camera.image_reader import CameraInfoReader, CameraSight, ImageReader, StripReader, image_at
+from robomarl.ros.camera.image_writer import ImageWriter
+from robomarl.ros.camera.picture_keeper import PictureKeeper
 from robomarl.ros.camera.strip_message import strip_from
 from robomarl.ros.intake.sound import MessageError
 from tests.core.bundle.seeing import CAMERA, seeing_bundle
@@ -132,3 +134,22 @@ def test_a_camera_of_another_lens_model_is_refused(perception: Perception):
     message.distortion_model = "equidistant"
     with pytest.raises(MessageError, match="distortion_model is 'equidistant'"):
         CameraInfoReader(perception)(message)
+
+
+@pytest.mark.parametrize("frame", ["camera", "r/camera", "blue_0/camera"])
+def test_a_simulators_picture_is_the_message_that_a_driver_sends(frame: str):
+    data = ImageWriter(CAMERA, frame)(PICTURE, 12.25)
+    assert deserialize_message(data, Image) == deserialize_message(image_message(PICTURE, 12.25, frame), Image)
+
+
+def test_a_simulators_camera_info_is_that_of_the_bundles_camera(perception: Perception):
+    assert CameraInfoReader(perception)(ImageWriter(CAMERA, "camera").info(3.0)) == (True, 3.0)
+
+
+def test_a_recording_keeps_some_pictures_a_second_within_its_budget():
+    small = packed_message(PICTURE, 0.0)
+    keeper = PictureKeeper(rate_hz=2.0, budget_bytes=3.5 * len(small))
+    kept = [keeper.keeps("/blue_0", packed_message(PICTURE, k * 0.04)) for k in range(50)]
+    assert [k for k, keeps in enumerate(kept) if keeps] == [0, 13, 26]  # 0, 0.52 and 1.04 s; then it is full
+    assert (keeper.kept, keeper.left_out) == (3, 47)
+    assert not PictureKeeper(rate_hz=0.0, budget_bytes=1e9).keeps("/blue_0", small)

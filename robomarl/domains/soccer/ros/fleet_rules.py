@@ -1,13 +1,17 @@
 """Additions of a game to the fleet plan: two teams, and a referee. No ROS here."""
 
+from pathlib import Path
+
+from robomarl.core.bundle.bundle import load_bundle
 from robomarl.core.config import UserError
 from robomarl.core.config.parsed import number_in
 from robomarl.core.domain.onboard import Content, Node
 from robomarl.core.hardware.field import scenario_content
-from robomarl.core.hardware.fleet import Fleet
+from robomarl.core.hardware.fleet import Fleet, RobotConfig
 from robomarl.domains.soccer.ros.playing import check_roles
-from robomarl.domains.soccer.ros.settings import RefereeSettings, SslSettings
+from robomarl.domains.soccer.ros.settings import CameraSettings, RefereeSettings, SslSettings
 from robomarl.domains.soccer.ros.topics import REFEREE
+from robomarl.fleet.store import Store
 from robomarl.ros.operator.fleet_plan import PlanOptions
 
 
@@ -32,10 +36,34 @@ def seat(content: Content) -> dict[str, object]:
 
 
 def nodes(fleet: Fleet, options: PlanOptions) -> list[Node]:
-    """The referee."""
+    """The referee, and where robots are simulated and their bundles see, their cameras."""
     values = {"autostart": options.autostart, **rules_of(fleet, options.match_s)}
     module = "robomarl.domains.soccer.ros.referee_node"
-    return [Node("referee_node", module, REFEREE, RefereeSettings, values)]
+    return [Node("referee_node", module, REFEREE, RefereeSettings, values), *camera_nodes(fleet, options)]
+
+
+def camera_nodes(fleet: Fleet, options: PlanOptions) -> list[Node]:
+    """The node that draws the cameras of simulated players, if the bundle of any sees."""
+    robots = sorted(fleet.robots, key=lambda robot: robot.index)
+    seeing = tuple(robot.name for robot in robots if options.sim and _sees(fleet, robot, options))
+    if not seeing:
+        return []
+    names = tuple(robot.name for robot in robots)
+    values = {"team": names, "seeing": seeing, "scenario": fleet.scenario, "vehicle": fleet.vehicle}
+    return [Node("camera_node", "robomarl.domains.soccer.field.camera_node", "cameras", CameraSettings, values)]
+
+
+def _sees(fleet: Fleet, robot: RobotConfig, options: PlanOptions) -> bool:
+    """True if the bundle that a robot will fly has a picture; False where it has no bundle yet."""
+    second = robot.index >= fleet.team_size
+    try:
+        if named := (second and options.against) or options.bundle:
+            return load_bundle(named).contract.image is not None
+        store = Store(Path(options.root, robot.folder))
+        current = store.state().current
+        return current is not None and store.load(current).contract.image is not None
+    except UserError:
+        return False  # the policy node says what is wrong with it
 
 
 def ssl_adapter(fleet: Fleet, options: PlanOptions) -> Node:

@@ -22,8 +22,18 @@ def rights(team: TeamRights) -> dict[str, Rights]:
     return {
         "ssl_node": _league_adapter_rights(team),
         REFEREE: referee,
+        **_camera_rights(team),
         CONSOLE: Rights(subscribes=said, calls=services),
     }
+
+
+def _camera_rights(team: TeamRights) -> dict[str, Rights]:
+    """Return the rights of players whose bundles see, and of the cameras of simulated ones."""
+    seen, shown = (topics.IMAGE, topics.COMPRESSED, topics.CAMERA_INFO), {}
+    for name in team.names:
+        shown[f"{name}/policy_node"] = Rights(team.each((name,), topics.STRIP), team.each((name,), *seen))
+        shown[f"{name}/vehicle"] = Rights(team.each((name,), *seen))
+    return shown
 
 
 def _league_adapter_rights(team: TeamRights) -> Rights:

@@ -30,6 +30,8 @@ from robomarl.ros.io.messages import Estimate, PoseHistory, TeamSnapshot
 
 PUT_BACK_M = 0.5
 """An odometry that lies further from its last place than this was put there: no robot drives so far in a period."""
+PUT_ERROR = (0.05, 0.1)
+"""Standard deviations of the place [m] and the heading [rad] with which people, or a referee, put a robot down."""
 SIGMAS = 2.0
 """Standard deviations that the stated error of the own place has."""
 INFO_AGE_S = 1.0
@@ -68,7 +70,7 @@ class SeeingPlayer:
         back = before is not None and float(np.hypot(*(odometry.pos_m - before.pos_m)[:2])) > PUT_BACK_M
         if self._state is None or back or stamp_s < self._state.time_s:
             yaw = float(yaw_of(odometry.quat_wxyz))
-            self._state = self._tracker.start(stamp_s, np.array([*odometry.pos_m[:2], yaw]))
+            self._state = self._tracker.start(stamp_s, np.array([*odometry.pos_m[:2], yaw]), PUT_ERROR)
         forward, left, _ = rotate(quat_conjugate(odometry.quat_wxyz), odometry.vel_m_s).tolist()
         motion = Odometry(forward, left, float(odometry.omega_rad_s[2]))
         self._state, self._believed = self._tracker.step(self._state, None, motion, stamp_s)

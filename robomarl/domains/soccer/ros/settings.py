@@ -24,6 +24,19 @@ class RefereeSettings:
 
 
 @dataclass(frozen=True)
+class CameraSettings:
+    """Parameters of `camera_node`."""
+
+    team: tuple[str, ...] = setting(("robot0",), "names of all robots of both teams in the order of their indices")
+    base: str = setting("", "namespace of the game")
+    sim: bool = setting(True, "there are simulated robots: the node draws no others")
+    seeing: tuple[str, ...] = setting(("robot0",), "those of `team` whose bundle sees")
+    scenario: str = setting("soccer_2v2", "name or file of the scenario: what is drawn")
+    vehicle: str = setting("ssl_omni", "vehicle file with the camera")
+    jpeg_hz: float = setting(2.0, "compressed pictures a second beside the raw ones, for recordings", 0.0, 100.0)
+
+
+@dataclass(frozen=True)
 class SslSettings:
     """Parameters of `ssl_node`."""
 

@@ -35,6 +35,7 @@ REFEREE = "referee"
 PLAYER_TOPICS = (
     *(topics.ODOMETRY, topics.STATE_AND_PLAN, CMD_VEL, KICK),
     *(SIGHTING, KICKER, topics.TICK, topics.ANNOUNCE),
+    *topics.SEEING,
 )
 """Topics in the namespace of every robot that plays."""
 

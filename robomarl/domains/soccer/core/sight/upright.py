@@ -17,12 +17,17 @@ the lowest rows."""
 
 def upside_down(strip: Picture8, layout: GroundStrip) -> str:
     """Return why a strip [R, C, 3] is none of a camera that stands upright; "" if it may be one."""
-    red, green, blue = np.moveaxis(strip.astype(np.float32), -1, 0)
-    carpet = (green > GREEN * np.maximum(red, blue)) & (green > DARK)
-    above, below = float(carpet[: layout.above_rows].mean()), float(carpet[-NEAR_ROWS:].mean())
+    above = _carpet(strip[: layout.above_rows])
+    below = _carpet(strip[-NEAR_ROWS:]) if above > ABOVE else 1.0
     if above > ABOVE and below < BELOW:
         return (
             f"is upside down: {above:.0%} of what it shows above the horizon is carpet, and {below:.0%} of the ground; "
             "mount the camera as the bundle's, or mend `pitch_rad`"
         )
     return ""
+
+
+def _carpet(cells: Picture8) -> float:
+    """Share of cells [R, C, 3] that are carpet."""
+    red, green, blue = np.moveaxis(cells.astype(np.float32), -1, 0)
+    return float(((green > GREEN * np.maximum(red, blue)) & (green > DARK)).mean())

@@ -15,10 +15,8 @@ import math
 import mujoco
 import numpy as np
 
-from robomarl.core.camera.camera import PinholeCamera
 from robomarl.domains.soccer.lab.physics.contact import ROBOT_RESTITUTION
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
-from robomarl.lab.camera.onboard_camera import add_camera
 
 BALL, ROBOT = 1, 2
 """Bits of the contact filter: bodies that touch the ball, and bodies that touch robots."""
@@ -32,14 +30,21 @@ BOARD_M = 0.2
 """Thickness of the boards."""
 
 
-def build_game(scenario: SoccerScenario, looks: bool = False, camera: PinholeCamera | None = None) -> mujoco.MjModel:
+def build_game(scenario: SoccerScenario, looks: bool = False) -> mujoco.MjModel:
     """Compile the model: M robots `robot0`, ... (ours first), the ball `ball`, carpet and boards.
 
     Args:
         scenario: which vehicle, how many, the field, and the time step.
         looks: add parts that are only there to be seen.
-        camera: put this camera, `camera0`, ..., on each robot.
     """
+    spec = build_spec(scenario)
+    if looks:
+        add_looks(spec, scenario)
+    return spec.compile()
+
+
+def build_spec(scenario: SoccerScenario) -> mujoco.MjSpec:
+    """Return the model before it is compiled; see `build_game`."""
     spec = mujoco.MjSpec()
     spec.modelname = scenario.name
     spec.option.timestep = 1.0 / scenario.rates.contact_hz
@@ -50,12 +55,8 @@ def build_game(scenario: SoccerScenario, looks: bool = False, camera: PinholeCam
     hull = add_hull(spec, scenario)
     for i in range(scenario.players):
         add_robot(spec, scenario, i, hull)
-        if camera is not None:
-            add_camera(spec.body(f"robot{i}"), camera, f"camera{i}", scenario.robot.body.height_m / 2)
     add_ball(spec, scenario)
-    if looks:
-        add_looks(spec, scenario)
-    return spec.compile()
+    return spec
 
 
 def add_boards(spec: mujoco.MjSpec, scenario: SoccerScenario) -> None:

@@ -9,10 +9,11 @@ import numpy as np
 
 from robomarl.core.camera.camera import PinholeCamera
 from robomarl.core.camera.strip import Picture8
-from robomarl.domains.soccer.lab.engines.mjcf import build_game
+from robomarl.domains.soccer.lab.engines.field_looks import dress, paint_teams
+from robomarl.domains.soccer.lab.engines.mjcf import build_spec
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.domains.soccer.lab.start import num_start_draws, start_game
-from robomarl.lab.camera.onboard_camera import OnboardCamera
+from robomarl.lab.camera.onboard_camera import OnboardCamera, add_camera
 
 NOISY_BITS = 3
 """Lowest bits of each value that are random in a simulator's pictures, so that no two are equal: about 1.4 % of the
@@ -39,17 +40,22 @@ class RobotCameras:
         Args:
             scenario: of the game.
             camera: one on each robot.
-            shadows: True: with shadows and smooth edges; False: four times as fast, for a simulator in real time.
+            shadows: True: with shadows and smooth edges; False: at half the detail and without, for a simulator in real
+                time.
 
         Raises:
             UserError: no GL library works here.
         """
-        self._model = build_game(scenario, looks=True, camera=camera)
+        spec = build_spec(scenario)
+        dress(spec, scenario)
+        for i in range(scenario.players):
+            add_camera(spec.body(f"robot{i}"), camera, f"camera{i}", scenario.robot.body.height_m / 2)
+        self._model = spec.compile()
         self._model.vis.quality.offsamples = 4 if shadows else 0
         self._model.vis.quality.shadowsize = 2048
         self._model.light_castshadow[:] = shadows
         self._data, self._players = mujoco.MjData(self._model), scenario.players
-        self._drawn = OnboardCamera(self._model, camera)
+        self._drawn = OnboardCamera(self._model, camera, 1.0 if shadows else 0.5)
         size = camera.width * camera.height * 3
         self._noise = np.random.default_rng(0).integers(0, 1 << NOISY_BITS, size + PATTERNS, np.uint8)
 
@@ -72,6 +78,7 @@ class RobotCameras:
 
     def picture(self, index: int, random: np.random.Generator) -> Picture8:
         """Return the picture [H, W, 3] of a robot's camera, with noise."""
+        paint_teams(self._model, self._players, index)
         ideal = self._drawn.picture(self._data, f"camera{index}")
         begin = int(random.integers(PATTERNS))
         return ideal ^ self._noise[begin : begin + ideal.size].reshape(ideal.shape)
