@@ -101,7 +101,7 @@ def num_step_draws(scenario: SoccerScenario) -> int:
 def advance(
     scenario: SoccerScenario, game: SoccerWorld, command: Array, draws: Array, play: Play, plan: Plan | None = None
 ) -> SoccerWorld:
-    """Advance both teams by one decision.
+    """Advance both teams by one decision, as `move` and `perceive` do.
 
     Args:
         scenario: fixed numbers.
@@ -113,22 +113,42 @@ def advance(
         plan: [..., M, 3] each: plans that the robots' filters committed to with this command, for a
             game that is `planning`.
     """
+    return perceive(scenario, move(scenario, game, command, draws, play, plan), draws[..., PLACE_DRAWS:])
+
+
+def move(
+    scenario: SoccerScenario, game: SoccerWorld, command: Array, draws: Array, play: Play, plan: Plan | None = None
+) -> SoccerWorld:
+    """Return the game one decision later, before any robot has seen it; arguments as of `advance`."""
     game = game._replace(sent=with_plan(game.sent, plan))
     xp = namespace(command, draws)
     low, high = (xp.asarray(limit, dtype=command.dtype) for limit in scenario.command_limits)
     game = game._replace(queue=(xp.clip(command, low, high), *game.queue[:-1]))
     robots, ball, contacts = play(game)
     game = game._replace(robots=robots, ball=ball, contacts=contacts, step=game.step + 1)
-    game = whistle(scenario, game, draws[..., :PLACE_DRAWS])
-    return perceive(scenario, game, draws[..., PLACE_DRAWS:])
+    return whistle(scenario, game, draws[..., :PLACE_DRAWS])
 
 
-def perceive(scenario: SoccerScenario, game: SoccerWorld, draws: Array) -> SoccerWorld:
-    """Take new pictures, and receive messages through the radio."""
-    mates = scenario.count - 1
+def perceive(
+    scenario: SoccerScenario, game: SoccerWorld, draws: Array, replaced: tuple[Pose, CameraPicture] | None = None
+) -> SoccerWorld:
+    """Take new pictures, and receive messages through the radio.
+
+    Args:
+        scenario: fixed numbers.
+        game: the game after `move`.
+        draws: [..., M, D - PLACE_DRAWS] uniform in [0, 1).
+        replaced: poses and latest pictures of our robots [..., N], if they see by other means than `look`.
+    """
+    xp, mates = namespace(game.step), scenario.count - 1
     eyes, radio = draws[..., : draws.shape[-1] - mates], draws[..., draws.shape[-1] - mates :]
     pose, seen = look(scenario, game.robots, game.ball, game.hidden.noise_scale, eyes)
     sights = deliver(scenario, seen, game.sights)
+    if replaced is not None:
+        pose = Pose(*(xp.concatenate([a, b[:, scenario.count :]], 1) for a, b in zip(replaced[0], pose, strict=True)))
+        pairs = zip(replaced[1], sights[-1], strict=True)
+        latest = CameraPicture(*(xp.concatenate([a, b[:, scenario.count :]], 1) for a, b in pairs))
+        sights = (*sights[:-1], latest)
     on_air = (report(pose, sights[-1], bool(game.air.message.plan)), *game.sent)
     air = hear(scenario, game.air, on_air[-1], radio < game.hidden.packet_loss[..., None])
     return game._replace(pose=pose, sights=sights, sent=on_air[: len(game.sent)], air=air)

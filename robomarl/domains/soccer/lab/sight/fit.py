@@ -24,8 +24,9 @@ from robomarl.domains.soccer.core.sight.layout import SightLayout
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.domains.soccer.lab.sight.labels import Labels, labels_of
 from robomarl.domains.soccer.lab.sight.network import CELL, SightGraph, SightNetwork, sight_loss
+from robomarl.domains.soccer.lab.sight.pitch import pitch_of
 from robomarl.domains.soccer.lab.sight.renderer import make_renderer
-from robomarl.domains.soccer.lab.sight.scene import draw_look, draw_scene, pitch_of
+from robomarl.domains.soccer.lab.sight.scene import draw_look, draw_scene
 from robomarl.lab.sim.scenario import load_scenario
 
 Batch = tuple[torch.Tensor, dict[str, torch.Tensor]]
@@ -121,7 +122,8 @@ def fit(config: FitConfig) -> Path:
             break
         for group in optimizer.param_groups:
             group["lr"] = config.rate * min(1.0, 20 * share + 0.02) * (0.5 + 0.5 * np.cos(np.pi * share))
-        loss = sight_loss(*network(pictures), network.nothing, labels)
+        cells, pose = network(pictures)
+        loss = sight_loss(cells, pose, network.nothing, labels)
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(network.parameters(), 10.0)
@@ -140,8 +142,10 @@ def export(network: SightNetwork, strip: GroundStrip, file: Path) -> Path:
     """Write the network with its decoder as ONNX: `strip` [1, 32, 96, 3] uint8 to `sight` [1, S] float32."""
     graph = SightGraph(network, strip, SightLayout()).eval()
     blank = torch.zeros((1, *strip.shape), dtype=torch.uint8)
-    names = {"input_names": ["strip"], "output_names": ["sight"]}
-    torch.onnx.export(graph, (blank,), str(file), opset_version=17, dynamo=False, **names)
+    names = ["strip"], ["sight"]
+    torch.onnx.export(
+        graph, (blank,), str(file), input_names=names[0], output_names=names[1], opset_version=17, dynamo=False
+    )
     network.train()
     return file
 

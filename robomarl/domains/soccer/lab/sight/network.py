@@ -146,7 +146,7 @@ def _ball_loss(logits: Tensor, nothing: Tensor, seen: Tensor, where: Tensor) -> 
 
 
 def _robot_loss(logits: Tensor, seen: Tensor, kind: Tensor, where: Tensor) -> Tensor:
-    """Binary cross-entropy over all cells; cells of robots that hardly show, and those next to a robot, are left out."""
+    """Binary cross-entropy over all cells, without those of robots that hardly show."""
     size = len(logits)
     target, weight = torch.zeros_like(logits), torch.ones_like(logits)
     rows = torch.arange(size)[:, None].expand_as(where)[:, 1:]

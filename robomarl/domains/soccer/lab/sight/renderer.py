@@ -15,7 +15,8 @@ import numpy as np
 
 from robomarl.core.camera.camera import PinholeCamera
 from robomarl.core.camera.strip import GroundStrip
-from robomarl.domains.soccer.lab.sight.scene import MATERIALS, Array, Look, Pitch, SightScene
+from robomarl.domains.soccer.lab.sight.pitch import MATERIALS, Pitch
+from robomarl.domains.soccer.lab.sight.scene import Array, Look, SightScene
 
 CARPET, LINE, BOARD, GOAL, BODY, MATE, OPPONENT, BALL, BEYOND = range(len(MATERIALS))
 GAUSS = 0.5773
@@ -50,7 +51,7 @@ class Rays(NamedTuple):
 def make_renderer(pitch: Pitch, camera: PinholeCamera, strip: GroundStrip) -> Callable[[SightScene, Look], Rendered]:
     """Return the function that draws E scenes."""
     row, column = np.meshgrid(np.arange(strip.rows) + 0.5, np.arange(strip.columns) + 0.5, indexing="ij")
-    straight = strip.directions(row, column, camera.place_m[2])
+    straight = strip.directions(row.astype(float), column.astype(float), camera.place_m[2])
     edges = strip.directions(np.arange(strip.rows + 1.0), np.full(strip.rows + 1, 48.0), camera.place_m[2])
     slopes = -edges[:, 2] / np.hypot(edges[:, 0], edges[:, 1])
     height, wide = camera.place_m[2], strip.azimuth_rad / strip.columns
@@ -177,7 +178,7 @@ def _things(
     ball_x, ball_y = scene.ball[0] - scene.place[0], scene.ball[1] - scene.place[1]
     ball_square = ball_x * ball_x + ball_y * ball_y
     ball = _settled(_ball_cover(pitch, height, rays, ball_x, ball_y))
-    robots = [_settled(_robot(pitch, height, rays, look, bx[k], by[k], kind[k])) for k in range(len(bx))]
+    robots = [_settled(_robot(pitch, height, rays, look, (bx[k], by[k], kind[k]))) for k in range(len(bx))]
     free = 1.0 + 0 * ball
     seen, whole = [], []
     for k in range(len(robots)):
@@ -195,7 +196,9 @@ def _things(
     return picture, jnp.stack([shown.sum(0), ball.sum(0)]), counts
 
 
-def _robot(pitch: Pitch, height: float, rays: Rays, look: Look, bx: Array, by: Array, kind: Array) -> _Robot:
+def _robot(pitch: Pitch, height: float, rays: Rays, look: Look, robot: tuple[Array, Array, Array]) -> _Robot:
+    """One robot, (x, y, kind) as seen from the camera's place."""
+    bx, by, kind = robot
     ahead, aside = rays.ux * bx + rays.uy * by, rays.ux * by - rays.uy * bx
     radius, tall = pitch.robot_m, pitch.robot_height_m
     near = jnp.maximum(ahead - jnp.sqrt(jnp.maximum(radius**2 - aside * aside, 0.0)), 0.02)

@@ -1,60 +1,15 @@
-"""`SightScene`: what one camera has before it, and the numbers of the pitch. Environments on the last axis."""
+"""`SightScene`, `Look`: what a camera has before it, and how it is lit and mounted. Environments on the last axis."""
 
 import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 
 from robomarl.core.camera.camera import CameraRanges, PinholeCamera
-from robomarl.domains.soccer.lab.scenario import SoccerScenario
+from robomarl.domains.soccer.lab.sight.pitch import COLOURS, Pitch
 
 Array = jax.Array
-MATERIALS = ("carpet", "line", "board", "goal", "body", "mate", "opponent", "ball", "beyond")
-COLOURS = (
-    (0.16, 0.42, 0.20),
-    (0.92, 0.92, 0.92),
-    (0.80, 0.80, 0.78),
-    (0.10, 0.10, 0.12),
-    (0.22, 0.22, 0.24),
-    (0.10, 0.30, 0.85),
-    (0.95, 0.80, 0.10),
-    (1.00, 0.45, 0.05),
-    (0.45, 0.43, 0.42),
-)
-"""Nominal colour of each material, linear from 0 to 1: the ones of the simulated game."""
-
-
-@dataclass(frozen=True)
-class Pitch:
-    """Sizes of everything that a camera sees [m]."""
-
-    length_m: float
-    width_m: float
-    goal_width_m: float
-    board_m: float
-    """Height of the boards."""
-    ball_m: float
-    """Radius of the ball."""
-    robot_m: float
-    """Radius of a robot."""
-    robot_height_m: float
-    line_m: float = 0.02
-    """Width of the lines."""
-    circle_m: float = 0.5
-    """Radius of the centre circle."""
-    area_m: tuple[float, float] = (0.5, 1.0)
-    """Depth and width of the goal areas."""
-    band_m: float = 0.05
-    """Height of the coloured band at a robot's upper edge."""
-
-
-def pitch_of(scenario: SoccerScenario) -> Pitch:
-    """Return the sizes of a scenario's pitch; boards are as high as robots."""
-    area, body = scenario.field, scenario.robot.body
-    sizes = (area.length_m, area.width_m, area.goal_width_m, body.height_m, scenario.ball.radius_m)
-    return Pitch(*sizes, body.radius_m, body.height_m)
 
 
 class SightScene(NamedTuple):

@@ -1,0 +1,141 @@
+"""Matches of soccer_2v2's policy on pixels alone, beside the same policy on its geometric eyes, in one set.
+
+    python -m benchmarks.eyes.matches /tmp/eyes/perception.onnx --matches 20 --against keeper --sim fast
+
+Both teams of a set start from equal draws. Our robots' own poses come from pixels and odometry too. `--pictures mujoco`
+renders by MuJoCo instead of the renderer for training, which takes about a hundred times as long.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import tyro
+
+from robomarl.core.types import Figures
+from robomarl.domains.soccer.core.sight.own_pose import turned, wrapped
+from robomarl.domains.soccer.core.sight.tracker import SightTracker
+from robomarl.domains.soccer.lab.batch import SoccerSim, make_soccer
+from robomarl.domains.soccer.lab.evaluation.evaluate import figures, make_player
+from robomarl.domains.soccer.lab.evaluation.match import MatchTally, count
+from robomarl.domains.soccer.lab.game import SoccerWorld
+from robomarl.domains.soccer.lab.scenario import SoccerScenario
+from robomarl.domains.soccer.lab.sight.eyes_sim import DrawnCameras, EyesSim, RenderedCameras
+from robomarl.domains.soccer.lab.sight.fit import camera_of
+from robomarl.domains.soccer.lab.sight.seeing import Seeing
+from robomarl.lab.league.two_sides import BothSides
+from robomarl.lab.sim.scenario import load_scenario
+
+SETTLED = 25
+"""Decisions of a match before the errors of the beliefs are counted."""
+
+
+@dataclass(frozen=True)
+class MatchesConfig:
+    """Which matches."""
+
+    network: tyro.conf.Positional[Path]
+    """ONNX file of the perception network."""
+    matches: int = 20
+    """Matches of each kind of eyes."""
+    seconds: float = 60.0
+    """Length of a match."""
+    against: str = "keeper"
+    """Script of the opponents."""
+    sim: str = "fast"
+    """Engine: fast or mujoco."""
+    pictures: Literal["drawn", "mujoco"] = "drawn"
+    """drawn: the renderer for training; mujoco: MuJoCo's renderer."""
+    eyes: Literal["both", "pixels", "geometric"] = "both"
+    """Which teams play."""
+    policy: str = "soccer_2v2"
+    """Bundle or run of our team."""
+    scenario: str = "soccer_2v2"
+    """Game."""
+    seed: int = 0
+    """Seed of the matches."""
+
+
+def play(config: MatchesConfig, pixels: bool) -> Figures:
+    """Return the counts of a set, and with pixels the errors of what our robots believed."""
+    scenario = load_scenario(config.scenario, SoccerScenario)
+    sim = _sim(config, scenario, pixels)
+    ours = make_player(config.policy, scenario, scenario.roles)
+    theirs = make_player(config.against, scenario, scenario.opponent.roles)
+    both = BothSides(scenario, ours, theirs)
+    sim.reset()
+    carry = both.init(sim.views())
+    tally, rows = MatchTally(*(np.zeros(config.matches) for _ in MatchTally._fields)), []
+    for step in range(round(config.seconds * scenario.rates.policy_hz)):
+        carry, commands = both.step(carry, sim.views())
+        game = sim.step(commands.command, both.plan(carry))
+        tally = count(scenario, tally, game)
+        if isinstance(sim, EyesSim) and step >= SETTLED:
+            rows += errors(sim, game)
+    eyes = "pixels" if pixels else "geometric"
+    about = {"eyes": eyes, "against": config.against, "sim": config.sim, "pictures": config.pictures if pixels else ""}
+    return {**about, **figures(tally), **(summary(np.array(rows)) if rows else {})}
+
+
+def _sim(config: MatchesConfig, scenario: SoccerScenario, pixels: bool) -> SoccerSim:
+    plain = make_soccer(scenario, config.sim, config.matches, config.seed)
+    if not pixels:
+        return plain
+    sim = EyesSim(scenario, config.matches, config.seed, plain.play)
+    tracker = SightTracker(scenario.count, camera_of(scenario).place_m[0])
+    kind = DrawnCameras if config.pictures == "drawn" else RenderedCameras
+    sim.use(kind(scenario, config.seed + 100), Seeing(scenario, config.network, tracker, config.seed))
+    return sim
+
+
+def errors(sim: EyesSim, game: SoccerWorld) -> list[tuple[float, ...]]:
+    """Return the errors of each belief: own place [m], heading [rad], what it says of its place [m], whether it knows
+    the ball, the ball's place from the robot [m] and velocity [m/s], and its true distance [m]."""
+    found, robots, ball = [], game.robots, game.ball
+    for env, row in enumerate(sim.eyes.believed):
+        at, speed = np.array([ball.x[env], ball.y[env]]), np.array([ball.vx[env], ball.vy[env]])
+        for i, belief in enumerate(row):
+            true = np.array([robots.x[env, i], robots.y[env, i]])
+            yaw = float(np.arctan2(robots.s[env, i], robots.c[env, i]))
+            picture = belief.picture
+            place = picture.pos_m[0, :2] + picture.vel_m_s[0, :2] * picture.age_s[0]
+            seen = turned(float(belief.pose[2])).T @ (place - belief.pose[:2])
+            off = float(np.hypot(*(seen - turned(yaw).T @ (at - true))))
+            own = float(np.hypot(*(belief.pose[:2] - true))), abs(wrapped(float(belief.pose[2]) - yaw))
+            motion = float(np.hypot(*(picture.vel_m_s[0, :2] - speed)))
+            known = float(picture.mask[0])
+            found.append((*own, belief.position_error_m, known, off, motion, float(np.hypot(*(at - true)))))
+    return found
+
+
+def summary(rows: np.ndarray) -> Figures:
+    """Return medians and 90th percentiles of `errors`."""
+    known = rows[:, 3] > 0
+    near = known & (rows[:, 6] < 1)
+
+    def middle(values: np.ndarray) -> list[float]:
+        return [round(float(part), 3) for part in np.percentile(values, [50, 90])] if len(values) else []
+
+    return {
+        "own_place_m": middle(rows[:, 0]),
+        "own_heading_deg": middle(np.degrees(rows[:, 1])),
+        "said_place_error_m": middle(rows[:, 2]),
+        "ball_known": round(float(known.mean()), 3),
+        "ball_off_m": middle(rows[known, 4]),
+        "ball_velocity_m_s": middle(rows[known, 5]),
+        "ball_off_within_1_m": middle(rows[near, 4]),
+        "ball_velocity_within_1_m": middle(rows[near, 5]),
+    }
+
+
+def main() -> None:
+    """Play as the command line says; one line of JSON for each team."""
+    config = tyro.cli(MatchesConfig)
+    for pixels in {"both": (False, True), "pixels": (True,), "geometric": (False,)}[config.eyes]:
+        print(json.dumps(play(config, pixels)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

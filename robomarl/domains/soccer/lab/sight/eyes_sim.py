@@ -1,0 +1,126 @@
+"""`EyesSim`: games in which our team sees pixels and nothing else; the opponents see as the scenario says."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from robomarl.core.camera.strip import GroundStrip, strip_table, to_strip
+from robomarl.core.view import LocalView, Plan
+from robomarl.domains.soccer.core.features import Picture, sensed_of
+from robomarl.domains.soccer.core.sight.reports import in_own_order
+from robomarl.domains.soccer.lab.batch import SoccerSim
+from robomarl.domains.soccer.lab.engines.robot_cameras import Poses, RobotCameras
+from robomarl.domains.soccer.lab.game import SoccerWorld, move, perceive
+from robomarl.domains.soccer.lab.placement import PLACE_DRAWS
+from robomarl.domains.soccer.lab.scenario import SoccerScenario
+from robomarl.domains.soccer.lab.sight.fit import camera_of
+from robomarl.domains.soccer.lab.sight.pitch import pitch_of
+from robomarl.domains.soccer.lab.sight.renderer import make_renderer
+from robomarl.domains.soccer.lab.sight.scene import SightScene, draw_look
+from robomarl.domains.soccer.lab.sight.seeing import Cameras, Seeing
+
+
+class EyesSim(SoccerSim):
+    """A batch of games on any engine; our robots' views come from `Seeing`."""
+
+    def use(self, cameras: Cameras, eyes: Seeing) -> None:
+        """Take the cameras and what sees by them, before `reset`."""
+        self.cameras, self.eyes = cameras, eyes
+
+    def _started(self, world: SoccerWorld) -> None:
+        super()._started(world)
+        self.eyes.start(world, self.cameras(world))
+
+    def _advance(
+        self, world: SoccerWorld, command: np.ndarray, draws: np.ndarray, plan: Plan | None = None
+    ) -> SoccerWorld:
+        game = move(self.scenario, world, command, draws, self.play, plan)
+        seen = self.eyes.step(game, self.cameras(game))
+        return perceive(self.scenario, game, draws[..., PLACE_DRAWS:], seen)
+
+    def views(self) -> LocalView:
+        """Return the views of all robots, [E, M, ...]; ours with the ages of their own tracks."""
+        view = super().views()
+        if not self.eyes.believed:
+            return view
+        sensed = [part.copy() for part in view.sensed]
+        for env, row in enumerate(self.eyes.believed):
+            for i, believed in enumerate(row):
+                told = self._told(env, i)
+                mine = sensed_of(believed.picture, in_own_order(believed.picture, told), sensed[-1][env, i])
+                for part, new in zip(sensed, mine, strict=True):
+                    part[env, i] = new
+        return view._replace(sensed=type(view.sensed)(*sensed))
+
+    def _told(self, env: int, i: int) -> Picture:
+        """[K, T] the teammates' pictures as robot i heard them."""
+        air, scenario = self.world.air, self.scenario
+        heard, age = air.message.sight, air.age_s[env, i]
+        mask = heard.seen[env, i] & (age <= scenario.radio.max_age_s)[:, None]
+        pos, vel = (
+            np.where(mask[..., None], np.stack([x[env, i], y[env, i], 0 * x[env, i]], -1), 0.0)
+            for x, y in ((heard.x, heard.y), (heard.vx, heard.vy))
+        )
+        return Picture(mask, pos, vel, np.where(mask, (age + scenario.eyes.latency_s)[:, None], 0.0))
+
+
+class DrawnCameras:
+    """Cameras of our robots by the renderer for training: one look for each robot and batch of games."""
+
+    def __init__(self, scenario: SoccerScenario, seed: int) -> None:
+        """Compile at the first picture."""
+        self.scenario, self._key = scenario, jax.random.key(seed)
+        self._camera = camera_of(scenario)
+        render = make_renderer(pitch_of(scenario), self._camera, GroundStrip())
+        self._render = jax.jit(lambda scene, look: render(scene, look).strip)
+        self._look = None
+
+    def __call__(self, game: SoccerWorld) -> np.ndarray:
+        """Return strips [E, N, 32, 96, 3]."""
+        scene = scene_of(self.scenario, game, self._camera.place_m[0])
+        size = scene.ball[0].shape[0]
+        if self._look is None:
+            self._look = draw_look(self._key, self._camera, size)
+        look = self._look._replace(seed=self._look.seed + jnp.uint32(7919 * int(game.step[0]) + 1))
+        strips = np.moveaxis(np.asarray(self._render(scene, look)), -1, 0)
+        return strips.reshape(-1, self.scenario.count, *strips.shape[1:])
+
+
+def scene_of(scenario: SoccerScenario, game: SoccerWorld, camera_x_m: float) -> SightScene:
+    """Return what each of our robots has before it, [E * N] scenes: mates first, then the opponents."""
+    count, robots = scenario.count, game.robots
+    x, y, c, s = (np.asarray(part, np.float32) for part in (robots.x, robots.y, robots.c, robots.s))
+    rows = [[(i + k) % count for k in range(1, count)] + list(range(count, 2 * count)) for i in range(count)]
+    others = [np.stack([part[:, row] for row in rows], 1).reshape(-1, 2 * count - 1).T for part in (x, y)]
+    own = [part[:, :count].ravel() for part in (x, y, c, s)]
+    ball = [np.repeat(np.asarray(part, np.float32), count) for part in (game.ball.x, game.ball.y)]
+    kind = np.repeat([[0.0]] * (count - 1) + [[1.0]] * count, len(own[0]), 1).astype(np.float32)
+    return SightScene(
+        place=(jnp.asarray(own[0] + camera_x_m * own[2]), jnp.asarray(own[1] + camera_x_m * own[3])),
+        heading=(jnp.asarray(own[2]), jnp.asarray(own[3])),
+        ball=(jnp.asarray(ball[0]), jnp.asarray(ball[1])),
+        robots=(jnp.asarray(others[0]), jnp.asarray(others[1])),
+        opponents=jnp.asarray(kind),
+    )
+
+
+class RenderedCameras:
+    """Cameras of our robots by MuJoCo's renderer, with shadows and smooth edges."""
+
+    def __init__(self, scenario: SoccerScenario, seed: int) -> None:
+        """Build the scene; raises `UserError` if no GL library works here."""
+        self.scenario, self._random = scenario, np.random.default_rng(seed)
+        camera = camera_of(scenario)
+        self._table = strip_table(camera, GroundStrip())
+        self._cameras = RobotCameras(scenario, camera).__enter__()
+
+    def __call__(self, game: SoccerWorld) -> np.ndarray:
+        """Return strips [E, N, 32, 96, 3]."""
+        robots, found = game.robots, []
+        places = np.stack([robots.x, robots.y, np.arctan2(robots.s, robots.c)], -1)
+        balls = np.stack([game.ball.x, game.ball.y], -1)
+        for place, ball in zip(places, balls, strict=True):
+            self._cameras.place(Poses(place, ball))
+            rows = [self._cameras.picture(i, self._random) for i in range(self.scenario.count)]
+            found.append(np.stack([to_strip(row, self._table) for row in rows]))
+        return np.stack(found)

@@ -1,0 +1,127 @@
+"""`Seeing`: the robots of our team in E games, each with a network, a tracker and odometry of its own."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+
+from robomarl.domains.soccer.core.sight.layout import FloatArray, SightLayout
+from robomarl.domains.soccer.core.sight.own_pose import turned, wrapped
+from robomarl.domains.soccer.core.sight.tracker import Believed, Odometry, SightState, SightTracker
+from robomarl.domains.soccer.lab.camera import CameraPicture, Pose
+from robomarl.domains.soccer.lab.game import SoccerWorld
+from robomarl.domains.soccer.lab.placement import line_up
+from robomarl.domains.soccer.lab.scenario import SoccerScenario
+
+Cameras = Callable[[SoccerWorld], np.ndarray]
+"""(game) -> strips [E, N, 32, 96, 3] uint8 of our robots."""
+
+
+@dataclass(frozen=True)
+class OdometryErrors:
+    """Errors of wheels and gyroscope, assumed."""
+
+    scale: float = 0.02
+    """Largest error of the wheels' radius, as a share; constant in a game."""
+    noise_m_s: float = 0.02
+    """Standard deviation of each component of the velocity."""
+    noise_rad_s: float = 0.02
+    """Standard deviation of the yaw rate."""
+
+
+class Seeing:
+    """Eyes of our robots: strips of the last decision in, poses and pictures of this one out."""
+
+    def __init__(self, scenario: SoccerScenario, network: Path, tracker: SightTracker, seed: int) -> None:
+        """Load the network.
+
+        Args:
+            scenario: the game; the camera's latency is one decision.
+            network: ONNX file of `SightLayout`.
+            tracker: numbers of the tracker.
+            seed: of the errors of odometry.
+        """
+        self.scenario, self.tracker, self.layout = scenario, tracker, SightLayout()
+        self._random, self._errors = np.random.default_rng(seed), OdometryErrors()
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        self._session = onnxruntime.InferenceSession(str(network), options, providers=["CPUExecutionProvider"])
+
+    def start(self, game: SoccerWorld, strips: np.ndarray) -> None:
+        """Begin games whose first pictures are `strips`."""
+        size, count = len(game.step), self.scenario.count
+        self._states = [[self._placed(i, self._time_s(game)) for i in range(count)] for _ in range(size)]
+        self._scale = 1 + self._errors.scale * self._random.uniform(-1, 1, (size, count))
+        self._strips, self._before, self._restarts = strips, _poses(game, count), game.referee.restarts.copy()
+        self.believed: list[list[Believed]] = []
+
+    def step(self, game: SoccerWorld, strips: np.ndarray) -> tuple[Pose, CameraPicture]:
+        """Return poses [E, N] and pictures [E, N, T] of our robots one decision later, in their field frame.
+
+        Args:
+            game: the game now.
+            strips: pictures of now, which arrive with the next decision.
+        """
+        now, count, now_s = _poses(game, self.scenario.count), self.scenario.count, self._time_s(game)
+        put_back = game.referee.restarts != self._restarts
+        self.believed = []
+        for env in range(len(now)):
+            row = []
+            for i in range(count):
+                state = self._states[env][i]
+                if put_back[env]:
+                    state, sight, odometry = self._placed(i, now_s), None, Odometry(0.0, 0.0, 0.0)
+                else:
+                    sight = self.layout.read(self._run(self._strips[env, i]), now_s - self.scenario.period_s)
+                    odometry = self._odometry(self._before[env, i], now[env, i], float(self._scale[env, i]))
+                state, believed = self.tracker.step(state, sight, odometry, now_s)
+                self._states[env][i] = state
+                row.append(believed)
+            self.believed.append(row)
+        self._strips, self._before, self._restarts = strips, now, game.referee.restarts.copy()
+        return self._told()
+
+    def _run(self, strip: np.ndarray) -> np.ndarray:
+        return np.asarray(self._session.run(None, {"strip": strip[None]})[0])
+
+    def _time_s(self, game: SoccerWorld) -> float:
+        return float(game.step[0]) * self.scenario.period_s
+
+    def _placed(self, index: int, now_s: float) -> SightState:
+        """Return the memory of a robot at its place for a kick-off, which it knows by its role."""
+        depth, lane = line_up(self.scenario)
+        back = 0.75 * depth[index] if index == 0 else depth[index]
+        pose = np.array([-float(back), float(lane[index]), 0.0])
+        return self.tracker.start(now_s, pose, (0.3, 0.2))
+
+    def _odometry(self, before: FloatArray, now: FloatArray, scale: float) -> Odometry:
+        dt, errors = self.scenario.period_s, self._errors
+        turn = wrapped(float(now[2] - before[2]))
+        ahead, left = turned(float(before[2]) + turn / 2).T @ (now[:2] - before[:2]) / dt
+        noise = self._random.normal(size=3)
+        return Odometry(
+            float(ahead * scale + errors.noise_m_s * noise[0]),
+            float(left * scale + errors.noise_m_s * noise[1]),
+            float(turn / dt + errors.noise_rad_s * noise[2]),
+        )
+
+    def _told(self) -> tuple[Pose, CameraPicture]:
+        """Return the beliefs as the game keeps them; its pictures are as old as `eyes.latency_s`."""
+        pose = np.array([[b.pose for b in row] for row in self.believed], np.float32)
+        velocity = np.array([[b.velocity_m_s for b in row] for row in self.believed], np.float32)
+        turn = np.array([[b.turn_rad_s for b in row] for row in self.believed], np.float32)
+        x, y, heading = np.moveaxis(pose, -1, 0)
+        own = Pose(x, y, velocity[..., 0], velocity[..., 1], np.cos(heading), np.sin(heading), turn)
+        mask, pos, vel, age = (np.array([[b.picture[k] for b in row] for row in self.believed]) for k in range(4))
+        place = pos + vel * (age - self.scenario.eyes.latency_s)[..., None]
+        parts = (place[..., 0], place[..., 1], vel[..., 0], vel[..., 1])
+        return own, CameraPicture(mask, *(np.where(mask, part, 0.0).astype(np.float32) for part in parts))
+
+
+def _poses(game: SoccerWorld, count: int) -> FloatArray:
+    """[E, N, 3] true place and heading of our robots."""
+    robots = game.robots
+    parts = (robots.x, robots.y, np.arctan2(robots.s, robots.c))
+    return np.stack([np.asarray(part, np.float64)[:, :count] for part in parts], -1)
