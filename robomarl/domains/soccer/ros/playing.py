@@ -83,12 +83,7 @@ class Playing:
                 message.
             snapshot: the moment, the robot's earlier poses, and its teammates' messages.
         """
-        return self.with_told(self._placed(sighting, snapshot), charged_s, snapshot)
-
-    def with_told(self, picture: Picture, charged_s: float | None, snapshot: TeamSnapshot) -> SoccerSensed:
-        """Return the view's part on ball, opponents and kicker, of a picture in the team's field frame."""
-        charge_s = np.float64(max((charged_s or 0.0) - snapshot.now_s, 0.0))
-        return sensed_of(picture, self._told(snapshot), charge_s)
+        return sensed_of(self._placed(sighting, snapshot), self.told_by(snapshot), charge_left(charged_s, snapshot))
 
     @staticmethod
     def told(sensed: tuple, age_s: float) -> Detections | None:
@@ -117,7 +112,7 @@ class Playing:
         age_s[mask] = max(snapshot.now_s - sighting.stamp_s, 0.0)
         return picture
 
-    def _told(self, snapshot: TeamSnapshot) -> Picture:
+    def told_by(self, snapshot: TeamSnapshot) -> Picture:
         """Return the teammates' pictures [K, 1 + S], as they report them."""
         mask, pos, vel, age_s = picture = self._blank(len(snapshot.mates))
         for k, (said, since_s) in enumerate(snapshot.mates):
@@ -132,6 +127,11 @@ class Playing:
     def _blank(self, *lead: int) -> Picture:
         shape = (*lead, len(self._rows))
         return Picture(np.zeros(shape, bool), np.zeros((*shape, 3)), np.zeros((*shape, 3)), np.zeros(shape))
+
+
+def charge_left(charged_s: float | None, snapshot: TeamSnapshot) -> np.float64:
+    """Return the time [s] until the kicker is charged; see `Playing.sensed`."""
+    return np.float64(max((charged_s or 0.0) - snapshot.now_s, 0.0))
 
 
 def kind_of(row: int) -> str:

@@ -17,11 +17,12 @@ from robomarl.core.bundle.perception import Perception
 from robomarl.core.config import UserError
 from robomarl.core.domain.onboard import LazyImport
 from robomarl.core.geometry import quat_conjugate, quat_from_yaw, rotate, yaw_of
-from robomarl.domains.soccer.core.features import Picture, SoccerSensed
+from robomarl.domains.soccer.core.features import Picture, SoccerSensed, sensed_of
 from robomarl.domains.soccer.core.sight.layout import SightLayout
+from robomarl.domains.soccer.core.sight.reports import in_own_order
 from robomarl.domains.soccer.core.sight.tracker import Believed, Odometry, SightState, SightTracker
 from robomarl.domains.soccer.core.sight.upright import upside_down
-from robomarl.domains.soccer.ros.playing import Playing
+from robomarl.domains.soccer.ros.playing import Playing, charge_left
 from robomarl.domains.soccer.ros.topics import KICKER
 from robomarl.ros import topics
 from robomarl.ros.camera.image_reader import CameraSight
@@ -92,7 +93,8 @@ class SeeingPlayer:
         if self._state is not None:
             late_s = max(snapshot.now_s - self._state.time_s, 0.0)
             picture = picture._replace(age_s=np.where(picture.mask, picture.age_s + late_s, 0.0))
-        return self._playing.with_told(picture, values[KICKER.name], snapshot)
+        told = in_own_order(picture, self._playing.told_by(snapshot))
+        return sensed_of(picture, told, charge_left(values[KICKER.name], snapshot))
 
     def doubt(self) -> str:
         """Return why the own place can't be used; "" if it can."""
