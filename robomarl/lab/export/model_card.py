@@ -4,7 +4,9 @@ import math
 from collections.abc import Iterable
 from typing import TypeGuard
 
+from robomarl.core.bundle.bundle import PERCEPTION_FILE
 from robomarl.core.bundle.contract import Contract
+from robomarl.core.bundle.image_input import ImageInput
 from robomarl.core.bundle.provenance import Ancestor, Training
 from robomarl.core.types import Array, Figures
 
@@ -75,6 +77,7 @@ def facts(contract: Contract) -> list[tuple[str, str]]:
         ),
         ("radio in training", f"{contract.radio.rate_hz:g} Hz, {contract.radio.latency_s * 1e3:g} ms late"),
         ("memory", f"{memory}; starts anew on {', '.join(resets(contract))}"),
+        *([("camera", _camera(contract.image))] if contract.image else []),
         ("safety distance", f"{contract.safety.safety.separation_m:g} m"),
         ("top speed", f"{contract.safety.limits.speed_m_s:g} m/s"),
         ("trained by", f"{training.recipe.get('algorithm', 'unknown')}, seed {training.seed}"),
@@ -83,6 +86,15 @@ def facts(contract: Contract) -> list[tuple[str, str]]:
         *([("goes on from", ", ".join(map(_ancestor, training.ancestry)))] if training.ancestry else []),
         *((f"on the field of {e.scenario.name}", _expert(e.training)) for e in contract.experts),
     ]
+
+
+def _camera(image: ImageInput) -> str:
+    """Return what the robots see by, and how sure of their place they must be."""
+    camera = image.camera
+    size = (
+        f"{camera.width} x {camera.height} {image.encoding}, {camera.rate_hz:g} Hz, at most {image.max_age_s:g} s old"
+    )
+    return f"{size}; `{PERCEPTION_FILE}` reads it, and the own place is known to {image.max_pose_error_m:g} m"
 
 
 def flown(figures: Figures) -> list[str]:
