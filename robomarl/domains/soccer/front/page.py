@@ -1,5 +1,6 @@
 """The page of a match: score, the moving game, the ball's path, heat maps, figures of the nodes."""
 
+from base64 import b64encode
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -9,14 +10,18 @@ from robomarl.domains.soccer.ros.outcome import MatchResult
 from robomarl.front.report.page import Section, Tile, facts, figure, grid, page, table, write_page
 from robomarl.front.report.sections import draw
 
+PICTURES = 9
+"""Pictures of what robots saw."""
 
-def write_match_report(result: MatchResult, file: Path, about: Mapping[str, str]) -> None:
+
+def write_match_report(result: MatchResult, file: Path, about: Mapping[str, str], recording: str = "") -> None:
     """Write the page of one match.
 
     Args:
         result: of `play_match`, with its log.
         file: the HTML file.
         about: further facts to show: fleet, bundles, seed, commit.
+        recording: folder of the bag, for what robots saw; "": none.
     """
     log, names = load_match(Path(result.log)), list(result.states)
     moving = figure(animated_match(log, names), "In real time. A stroke shows where a robot looks.", "From above")
@@ -26,11 +31,26 @@ def write_match_report(result: MatchResult, file: Path, about: Mapping[str, str]
         Section("Match", moving),
         Section("Ball", draw(ball_path(log), "Path of the ball", "Dots: kicks, in the colour of the team.")),
         Section("Robots", grid(maps)),
+        *_seen(recording),
         Section("Nodes", _nodes(result), "Decisions while the robot was active; messages as their publishers count."),
         Section("About", facts({**about, "robots at the end": dict(result.states)})),
     ]
     file.parent.mkdir(parents=True, exist_ok=True)
     write_page(page("A match", f"{len(names)} robots, two teams", _verdict(result), _tiles(result), sections), file)
+
+
+def _seen(recording: str) -> list[Section]:
+    """Return what robots that see saw, if any did."""
+    if not recording:
+        return []
+    from robomarl.domains.soccer.front.seen import seen_pictures  # needs Pillow, and onnxruntime
+
+    shown = [
+        figure(f'<img alt="{one.caption}" src="data:image/jpeg;base64,{b64encode(one.jpeg).decode()}">', one.caption)
+        for one in seen_pictures(Path(recording), PICTURES)
+    ]
+    note = "Rings: what the network of the robot believes of this picture alone; orange the ball, yellow opponents."
+    return [Section("What robots saw", grid(shown), note)] if shown else []
 
 
 def _tiles(result: MatchResult) -> list[Tile]:

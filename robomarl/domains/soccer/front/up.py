@@ -1,6 +1,7 @@
 """`up` of a game: one match, its report, one line."""
 
 from dataclasses import replace
+from functools import partial
 
 from robomarl.core.config import UserError
 from robomarl.core.hardware.fleet import Fleet
@@ -26,6 +27,7 @@ def rehearse(fleet: Fleet, args: Args) -> Figures | None:
     from robomarl.domains.soccer.front.page import write_match_report
     from robomarl.domains.soccer.ros.rehearsal import play_match
 
-    result = play_match(fleet, replace(plan_of(fleet, args), match_s=args.duration), relay)
+    plan = replace(plan_of(fleet, args), match_s=args.duration)
+    result = play_match(fleet, plan, relay)
     about = {"fleet": fleet.name, "against": args.against or args.bundle}
-    return reported(result, args, write_match_report, "match_report.html", about)
+    return reported(result, args, partial(write_match_report, recording=plan.record), "match_report.html", about)
