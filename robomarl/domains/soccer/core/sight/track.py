@@ -21,7 +21,7 @@ class Track(NamedTuple):
     time_s: float = NEVER_S
     """Time of the state: that of the last picture that shows the thing."""
     since_s: float = NEVER_S
-    """Time of the first picture of this track."""
+    """Time of the first picture of this track: a thing that one picture alone shows is not told."""
     missed: int = 0
     """Pictures since then that should show the thing and do not."""
     mean: FloatArray = np.zeros(4)
@@ -51,6 +51,8 @@ class TrackGains:
     """Deceleration while it is out of sight."""
     floor_m: float = 0.008
     """Least standard deviation of a place in a picture."""
+    stale_s: float = 0.15
+    """A track that was last seen longer ago than this says nothing about the speed of a thing that is elsewhere."""
 
 
 def at(gains: TrackGains, track: Track, time_s: float) -> tuple[FloatArray, FloatArray]:
@@ -66,6 +68,13 @@ def at(gains: TrackGains, track: Track, time_s: float) -> tuple[FloatArray, Floa
     carry[0, 2] = carry[1, 3] = dt
     push = np.array([[dt * dt / 2, 0], [0, dt * dt / 2], [dt, 0], [0, dt]]) * gains.accel_m_s2
     return np.array([*place, *(velocity * after)]), carry @ track.covariance @ carry.T + push @ push.T
+
+
+def surprise(gains: TrackGains, track: Track, place: FloatArray, spread: FloatArray, time_s: float) -> float:
+    """Return the squared Mahalanobis distance of a place in a picture from a track; arguments as of `seen`."""
+    mean, covariance = at(gains, track, time_s)
+    miss = place - mean[:2]
+    return float(miss @ np.linalg.solve(covariance[:2, :2] + spread + gains.floor_m**2 * np.eye(2), miss))
 
 
 def seen(gains: TrackGains, track: Track, place: FloatArray, spread: FloatArray, time_s: float) -> Track:
@@ -102,10 +111,10 @@ def _anew(gains: TrackGains, track: Track, place: FloatArray, noise: FloatArray,
     """Return a track from the last place and this one: a thing that was kicked came from where it was."""
     dt = time_s - track.time_s
     velocity = (place - track.mean[:2]) / max(dt, 1e-3)
-    if float(np.hypot(*velocity)) > gains.most_m_s:
+    if dt > gains.stale_s or float(np.hypot(*velocity)) > gains.most_m_s:
         return found(gains, place, noise, time_s)
     covariance = np.zeros((4, 4))
     covariance[:2, :2] = noise
     covariance[:2, 2:] = covariance[2:, :2] = noise / dt
     covariance[2:, 2:] = (track.covariance[:2, :2] + noise) / dt**2
-    return Track(time_s, time_s, 0, np.array([*place, *velocity]), covariance + 1e-9 * np.eye(4))
+    return Track(time_s, track.since_s, 0, np.array([*place, *velocity]), covariance + 1e-9 * np.eye(4))

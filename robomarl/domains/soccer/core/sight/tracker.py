@@ -15,7 +15,7 @@ from robomarl.domains.soccer.core.features import Picture
 from robomarl.domains.soccer.core.sight import own_pose
 from robomarl.domains.soccer.core.sight.layout import FloatArray, Sight, Spot
 from robomarl.domains.soccer.core.sight.own_pose import OwnPose, between, moved, turned
-from robomarl.domains.soccer.core.sight.track import Track, TrackGains, at, found, seen
+from robomarl.domains.soccer.core.sight.track import Track, TrackGains, at, found, seen, surprise
 
 TRAIL = 12
 """Steps of odometry that are kept for pictures that arrive late."""
@@ -68,17 +68,19 @@ class SightTracker:
     """Place of the camera in front of the robot's centre."""
     view_rad: float = 2.1
     """Whole angle in which a missing thing counts as missed."""
-    sure: float = 0.5
+    sure: float = 0.6
     """Least probability of a spot that a track believes."""
-    found: float = 0.7
+    found: float = 0.8
     """Least probability of a spot that begins a track."""
-    ball_hold_s: float = 0.5
+    jumps: float = 0.9
+    """Least probability of a ball that begins its track anew elsewhere."""
+    ball_hold_s: float = 0.4
     """Time for which a ball out of sight is still told."""
     opponent_hold_s: float = 0.45
     """Time for which an opponent out of sight is still told."""
     misses: int = 4
     """Pictures in a row that should show a thing and do not, after which it is not told."""
-    ball: TrackGains = TrackGains(accel_m_s2=15.0, speed_m_s=1.5, most_m_s=8.0, slows_m_s2=0.5)
+    ball: TrackGains = TrackGains(accel_m_s2=5.0, speed_m_s=1.5, most_m_s=8.0, slows_m_s2=2.0)
     robot: TrackGains = TrackGains(accel_m_s2=4.0, speed_m_s=0.8, most_m_s=3.0, slows_m_s2=1.5, floor_m=0.02)
 
     def start(self, now_s: float, pose: FloatArray, error: tuple[float, float] = (0.3, 0.3)) -> SightState:
@@ -129,7 +131,10 @@ class SightTracker:
     def _ball(self, track: Track, sight: Sight, there: FloatArray) -> Track:
         spot, least = sight.ball, self.sure if track.known and track.missed <= self.misses else self.found
         if spot.probability >= least:
-            return seen(self.ball, track, *self._placed(spot, there), sight.stamp_s)
+            placed = (*self._placed(spot, there), sight.stamp_s)
+            jumps = track.known and surprise(self.ball, track, *placed) > self.ball.refuse
+            if not jumps or spot.probability >= self.jumps:
+                return seen(self.ball, track, *placed)
         return self._missed(self.ball, track, sight, there)
 
     def _opponents(self, tracks: tuple[Track, ...], sight: Sight, there: FloatArray) -> tuple[Track, ...]:
@@ -139,7 +144,7 @@ class SightTracker:
         loose: list[Spot] = []
         for spot in spots:
             place, spread = self._placed(spot, there)
-            near = {i: _apart(self.robot, tracks[i], place, spread, sight.stamp_s) for i in left if tracks[i].known}
+            near = {i: surprise(self.robot, tracks[i], place, spread, sight.stamp_s) for i in left if tracks[i].known}
             best = min(near, key=lambda i: near[i], default=-1)
             if best >= 0 and near[best] < 2 * self.robot.refuse:
                 after[best] = seen(self.robot, tracks[best], place, spread, sight.stamp_s)
@@ -193,16 +198,9 @@ class SightTracker:
 def _row(gains: TrackGains, track: Track, now_s: float, hold_s: float, misses: int) -> tuple[FloatArray, float] | None:
     """Return the state [4] now and the age of the last picture; None for a thing that is not told."""
     age_s = now_s - track.time_s
-    if not track.known or age_s > hold_s or track.missed > misses:
+    if not track.known or track.time_s <= track.since_s or age_s > hold_s or track.missed > misses:
         return None
     return at(gains, track, now_s)[0], age_s
-
-
-def _apart(gains: TrackGains, track: Track, place: FloatArray, spread: FloatArray, time_s: float) -> float:
-    """Return the squared Mahalanobis distance of a place from a track."""
-    mean, covariance = at(gains, track, time_s)
-    miss = place - mean[:2]
-    return float(miss @ np.linalg.solve(covariance[:2, :2] + spread + gains.floor_m**2 * np.eye(2), miss))
 
 
 def _pose_at(trail: tuple[tuple[float, FloatArray], ...], time_s: float) -> FloatArray:

@@ -133,6 +133,7 @@ def fit(config: FitConfig) -> Path:
             said_s = time.monotonic()
             with log.open("a") as lines:
                 lines.write(f"{said_s - start_s:.0f},{step * config.batch},{mean:.4f},{time.process_time():.0f}\n")
+            torch.save(network.state_dict(), kept)
             print(f"{share:6.1%}  {step * config.batch:9,d} pictures  loss {mean:.3f}", flush=True)
     torch.save(network.state_dict(), kept)
     return export(network, strip, config.out / "perception.onnx")
