@@ -35,7 +35,7 @@ REPORT_S = 10.0
 """How often the rate that holds is logged."""
 
 
-class Sighted(NamedTuple):
+class PlayerCamera(NamedTuple):
     """One robot with a camera."""
 
     index: int
@@ -62,7 +62,7 @@ class CameraNode(Node):
             raise UserError(f"camera_node: seeing names {min(unknown)!r}, which is not in the team; leave it out.")
         base, found = settings.base, topics
         self._robots = [
-            Sighted(settings.team.index(name), name, ImageWriter(self.camera, f"{name}/camera"))
+            PlayerCamera(settings.team.index(name), name, ImageWriter(self.camera, f"{name}/camera"))
             for name in settings.seeing
         ]
         self._images = [publisher(self, found.IMAGE, found.IMAGE.of(n, base)) for n in settings.seeing]
