@@ -150,15 +150,18 @@ class CrowdFlight:
 
     def _watch(self, step: int, point: np.ndarray, now_s: np.ndarray) -> None:
         squash = np.array(self.figures.squash)
-        whole = int(self._lag)
-        self._points = [*self._points[-whole - 1 :], point]
+        self._points = [*self._points[-int(self._lag) - 1 :], point]
         if step * self.crowd.period_s > SETTLED_S:
-            share, (before, after) = self._lag - whole, self._points[:2]
-            off = (self.team.pos - (share * before + (1 - share) * after)) * squash
-            self.tube = max(self.tube, float(np.sqrt((off**2).sum(-1)).max()))
+            self.tube = max(self.tube, float(self.off_m().max()))
         place = state_at(self.carry.course, now_s + self.figures.lead_s, np)[0] * squash
         apart = np.sqrt(((place[:, :, None] - place[:, self.radio.mates]) ** 2).sum(-1))
         self.references = min(self.references, float(apart.min(where=self.carry.pact.number > 0, initial=np.inf)))
+
+    def off_m(self) -> np.ndarray:
+        """[E, N] distance of robots from their tracked points, in the metric of the downwash."""
+        share, (before, after) = self._lag - int(self._lag), self._points[:2]
+        off = (self.team.pos - (share * before + (1 - share) * after)) * np.array(self.figures.squash)
+        return np.sqrt((off**2).sum(-1))
 
     def outcome(self) -> Outcome:
         """Sum up."""

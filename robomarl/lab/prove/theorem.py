@@ -20,10 +20,11 @@ from typing import NamedTuple
 
 import z3
 
-from robomarl.core.certificate.figures import CLOCK_OFFSET_S, CertificateFigures, Tube
+from robomarl.core.certificate.figures import CLOCK_OFFSET_S, TUBE_SHARE, WALL_TUBES, CertificateFigures, Tube
 from robomarl.core.config import UserError
 from robomarl.core.filter.model.constants import constants_of
 from robomarl.core.filter.params import SafetyParams
+from robomarl.core.hardware.sections import LimitConfig, Vector3
 
 ROUNDING = Fraction(1, 10**9)
 """Allowance for the rounding of sums and roots in double precision."""
@@ -120,7 +121,7 @@ def _bodies(given: Given) -> Iterator[Claim]:
 
 
 def _box_in_tube(name: str, given: Given, tube: Tube) -> Claim:
-    """The tube's radius holds the box and what smoothing adds, in the metric of the downwash."""
+    """The tube's radius holds the share of the box and what smoothing adds, in the metric of the downwash."""
     figures, count = given.figures, given.figures.smooth_count
     ratio = 1.0 if given.params.planar else given.params.safety.downwash_ratio
     x, y, z = map(z3.Real, AXES)
@@ -128,11 +129,12 @@ def _box_in_tube(name: str, given: Given, tube: Tube) -> Claim:
     half = [_exact(side) for side in tube.half_m]
     left = _exact(tube.radius_m - smooth_m)
     inside = [z3.And(-h <= v, v <= h) for v, h in zip((x, y, z), half, strict=True)]
-    squares = z3.Sum(x * x, y * y, z * z * _exact(1 / ratio**2))
-    slack = tube.radius_m - smooth_m - _norm(tube, ratio)
+    squares = _exact(TUBE_SHARE**2) * z3.Sum(x * x, y * y, z * z * _exact(1 / ratio**2))
+    slack = tube.radius_m - smooth_m - TUBE_SHARE * _norm(tube, ratio)
     # The box's corner is on the sphere to the last bit: rounding of the square root must not decide.
     holds = _is_proved([*inside, left >= 0], squares <= left * left + z3.RealVal(str(ROUNDING)))
-    return Claim(f"tube ({name})", holds, slack, f"radius {tube.radius_m:.4g} m >= half diagonal and smoothing")
+    text = f"radius {tube.radius_m:.4g} m >= {TUBE_SHARE:g} half diagonals and smoothing"
+    return Claim(f"tube ({name})", holds, slack, text)
 
 
 def _norm(tube: Tube, ratio: float) -> float:
@@ -141,18 +143,42 @@ def _norm(tube: Tube, ratio: float) -> float:
 
 
 def _walls(given: Given) -> Iterator[Claim]:
-    """Opposite walls of both boxes let a robot rest, with all errors of the file and the bias that each box is for."""
+    """Opposite walls of both boxes let a robot rest, with all errors of the file, the bias that each box is for, and
+    the disturbance of a reference that swings."""
     f, params = given.figures, given.params
+    spread_s = params.safety.delay_s * (1 - params.safety.shortest_share)
     for name, tube, bound in (("learned", f.learned, f.learned_m_s2), ("unlearned", f.unlearned, math.inf)):
         biases = [min(bias, bound) for bias in params.bias_m_s2]
-        brake = f.tracker.brake_m_s2
-        safety = replace(params.safety, brake_m_s2=brake, accel_bias_m_s2=biases[0], lift_bias_m_s2=biases[2])
-        needed = constants_of(replace(params, safety=safety, obstacles=(), strangers=None, tail=None)).hold_m
         for axis in range(2 if params.planar else 3):
-            yield _at_least(f"{name} box along {AXES[axis]}", tube.half_m[axis], {"walls": needed[axis]}, "m")
+            swing = f.accel_m_s2[axis] * spread_s / (f.smooth_count * f.period_s)
+            needed = _walls_need(given, (biases[0], biases[2]), swing)[axis]
+            yield _at_least(f"{name} box along {AXES[axis]}", tube.half_m[axis], {"walls": needed}, "m")
     for axis in range(3):
         wide, small = f.unlearned.half_m[axis], f.learned.half_m[axis]
         yield _at_least(f"unlearned beside learned {AXES[axis]}", wide, {"learned": small}, "m")
+
+
+def _walls_need(given: Given, bias_m_s2: tuple[float, float], swing_m_s2: float) -> Vector3:
+    """Half sides of the box that the walls of the tracker need, with biases beside and along the lift."""
+    tracker, s = given.figures.tracker, given.params.safety
+    level, lift = bias_m_s2
+    gains = replace(s, brake_m_s2=tracker.brake_m_s2, gain_per_s=tracker.gain_per_s)
+    safety = replace(
+        gains, accel_bias_m_s2=level, lift_bias_m_s2=lift, accel_error_m_s2=s.accel_error_m_s2 + swing_m_s2
+    )
+    plain = replace(given.params, obstacles=(), strangers=None, tail=None)
+    return constants_of(replace(plain, safety=safety, limits=_widened(plain, swing_m_s2))).hold_m
+
+
+def _widened(params: SafetyParams, by_m_s2: float) -> LimitConfig:
+    """The input box, wider: it holds a disturbance that one axis alone has."""
+    by = (by_m_s2, by_m_s2, 0.0 if params.planar else by_m_s2)
+    low, high = params.limits.accel_min_m_s2, params.limits.accel_max_m_s2
+    return replace(
+        params.limits,
+        accel_min_m_s2=tuple(a - b for a, b in zip(low, by, strict=True)),
+        accel_max_m_s2=tuple(a + b for a, b in zip(high, by, strict=True)),
+    )
 
 
 def _file(given: Given) -> Iterator[Claim]:
@@ -201,7 +227,7 @@ def _room(given: Given) -> Iterator[Claim]:
     if arena is None:
         return
     for axis in range(2 if given.params.planar else 3):
-        half = given.figures.unlearned.half_m[axis]
+        half = WALL_TUBES * given.figures.unlearned.half_m[axis]
         for low, high in (
             (arena.low_m[axis], given.figures.low_m[axis]),
             (-arena.high_m[axis], -given.figures.high_m[axis]),

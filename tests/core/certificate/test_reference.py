@@ -64,7 +64,7 @@ def test_courses_rest_in_the_room_in_time_and_below_the_limit(figures: Certifica
         ways = ways_of(figures, going, -np.sign(going.vel_m_s) * figures.accel_m_s2, np)
         assert are_allowed(figures, ways.course, going, going, np).all()
         assert rests_at_s(going, np) - 1.0 == pytest.approx(np.linalg.norm(vel) / going.brake_m_s2, abs=1e-3)
-    near = still._replace(pos_m=np.array([1.5, 0, 1.5]))
+    near = still._replace(pos_m=np.array([figures.high_m[0] - 0.3, 0, 1.5]))
     fast = CommittedCourse(*(part[None] for part in course(figures, (1.0, 0, 0))._replace(pos_m=near.pos_m)))
     assert stop_of(fast, np)[0, 0] > figures.high_m[0]
     assert not are_allowed(figures, fast, near, near, np)[0]
