@@ -45,10 +45,18 @@ def dress(spec: mujoco.MjSpec, scenario: SoccerScenario) -> None:
         band.size = [pitch.robot_m + ABOVE_M, pitch.band_m / 2, 0]
         band.pos = [0, 0, pitch.robot_height_m / 2 - pitch.band_m / 2]
         band.mass, band.contype, band.conaffinity = 0.0, 0, 0
-    light = spec.worldbody.add_light(type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, dir=[0.2, 0.15, -1])
-    light.pos, light.diffuse, light.ambient = [0, 0, 5], [0.5] * 3, [0.3] * 3
+    _lights(spec)
     spec.stat.center, spec.stat.extent = np.zeros(3), pitch.length_m
     spec.visual.map.znear = 0.002  # of the extent: a camera is inside its robot, and near the ball
+
+
+def _lights(spec: mujoco.MjSpec) -> None:
+    """A lamp with shadows, one without from the other side, and light from everywhere, as in a hall."""
+    spec.visual.headlight.ambient, spec.visual.headlight.diffuse = [0.55] * 3, [0.0] * 3
+    spec.visual.headlight.specular = [0.0] * 3
+    for direction, strength, shadow in (([0.2, 0.15, -1], 0.35, True), ([-0.5, -0.4, -1], 0.2, False)):
+        light = spec.worldbody.add_light(type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL, dir=direction)
+        light.pos, light.diffuse, light.castshadow = [0, 0, 5], [strength] * 3, shadow
 
 
 def paint_teams(model: mujoco.MjModel, players: int, looking: int) -> None:

@@ -53,7 +53,7 @@ class RobotCameras:
         self._model = spec.compile()
         self._model.vis.quality.offsamples = 4 if shadows else 0
         self._model.vis.quality.shadowsize = 2048
-        self._model.light_castshadow[:] = shadows
+        self._model.light_castshadow[:] &= shadows
         self._data, self._players = mujoco.MjData(self._model), scenario.players
         self._drawn = OnboardCamera(self._model, camera, 1.0 if shadows else 0.5)
         size = camera.width * camera.height * 3
