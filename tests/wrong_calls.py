@@ -129,6 +129,7 @@ PLACES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "player": (("league", "soccer_2v2", "keeper", "{}"), FILES),
     "plan": (("sweep", "swap_4", "--space", "{}.toml"), FILES),
     "C": (("export", "{}", "out", "--target", "c"), FILES),
+    "network": (("export", "soccer_2v2", "out", "--perception", "{}.onnx"), FILES),
 }
 """Words around a file that is none, and which files are tried there: 1."""
 

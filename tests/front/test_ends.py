@@ -24,6 +24,7 @@ READ = {
     "run",
     "file",
     "contract",
+    "perception",
     "data",
     "folder",
     "folders",
