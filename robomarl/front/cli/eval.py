@@ -122,15 +122,18 @@ def simulation_for_options(args: Args) -> "Simulation[Scenario, World]":
     from robomarl.lab.evaluate.resolve import BASELINE, is_controller, resolve_policy
     from robomarl.lab.simulation import simulation_for, simulation_named, simulation_of, simulations
 
-    if not args.against and args.scenario:
-        return simulation_for(*read_scenario(args.scenario))
+    named = simulation_for(*read_scenario(args.scenario)) if args.scenario else None
+    if named and (named.games or not args.against):
+        return named
     first = args.policies[0] if args.policies else BASELINE
-    for simulation in simulations():
-        if (games := simulation.games) and (args.against or first in games.scripts):
+    played = [simulation for simulation in simulations() if simulation.games is not None]
+    for simulation in played:
+        if simulation.games and first in simulation.games.scripts:
             return simulation
-    if is_controller(first):
-        return simulation_named(DEFAULT)
-    return simulation_of(resolve_policy(first)[1])
+    found = None if is_controller(first) else simulation_of(resolve_policy(first)[1])
+    if args.against and not (found and found.games):
+        return played[0]  # it says that there is no game
+    return found or simulation_named(DEFAULT)
 
 
 def extend(row: "EvalRow", args: Args, is_first: bool) -> None:
