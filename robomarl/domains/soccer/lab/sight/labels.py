@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 import jax.numpy as jnp
 
+from robomarl.core.types import Array
 from robomarl.domains.soccer.lab.sight.renderer import Rendered
-from robomarl.domains.soccer.lab.sight.scene import Array, SightScene
+from robomarl.domains.soccer.lab.sight.scene import SightScene
 
 SHOWN = 0.35
 """Least share of a thing, and of its robot's width, that counts as seen."""

@@ -113,7 +113,8 @@ def _surroundings(pitch: Pitch, height: float, rays: Rays, scene: SightScene, lo
     picture = _carpet(pitch, rays, scene, look, reach)
     hit_x, hit_y = px + far * ux, py + far * uy
     mouth = (to_end < to_side) * _edge(pitch.goal_width_m / 2 - jnp.abs(hit_y), far * rays.wide + 0.01)
-    wall = _mix(mouth, look.colours[GOAL], [look.colours[BOARD, k] + 0 * far for k in range(3)])
+    side = jnp.where(to_end < to_side, jnp.sign(ux) * look.shade[0], jnp.sign(uy) * look.shade[1])
+    wall = _mix(mouth, look.colours[GOAL], [look.colours[BOARD, k] * (1 + 2.5 * side) for k in range(3)])
     ground = _edge(rays.slope - height / far, rays.tall)
     below_top = _edge(rays.slope - (height - pitch.board_m) / far, rays.tall)
     crowd = _crowd(hit_x, hit_y, rays, look)
@@ -147,11 +148,18 @@ def _carpet(pitch: Pitch, rays: Rays, scene: SightScene, look: Look, reach: Arra
 
 
 def _crowd(x: Array, y: Array, rays: Rays, look: Look) -> list[Array]:
-    """Return blocks of random colours beyond the boards: people, doors, windows."""
-    block = jnp.floor(4.3 * x + 9.7 * y) + 17.0 * jnp.floor(-9.0 * rays.slope)
+    """Return blocks of random colours beyond the boards: people, doors, windows.
+
+    Their widths along x and y are drawn for each picture: from widths that were equal in all pictures the network read
+    the pose, and it was lost where MuJoCo rendered.
+    """
+    draw = _hashed(look.seed)
+    across, along, tall = (1.0 + ((draw >> shift) & 255).astype(jnp.float32) / 18.0 for shift in (0, 8, 16))
+    block = jnp.floor(across * x) + 61.0 * jnp.floor(along * y) + 1009.0 * jnp.floor(-2.0 * tall * rays.slope)
     bits = _hashed(block.astype(jnp.int32).astype(jnp.uint32) + look.seed)
     parts = [((bits >> shift) & 255).astype(jnp.float32) / 255.0 - 0.5 for shift in (0, 8, 16)]
-    return [jnp.clip(look.colours[BEYOND, k] + 0.9 * part, 0.0, 1.2) for k, part in enumerate(parts)]
+    contrast = ((draw >> 24) & 255).astype(jnp.float32) / 255.0
+    return [jnp.clip(look.colours[BEYOND, k] + contrast * part, 0.0, 1.2) for k, part in enumerate(parts)]
 
 
 def _farthest_first(scene: SightScene) -> tuple[SightScene, Array]:
