@@ -207,3 +207,14 @@ def test_the_script_plays_itself_for_ten_seconds(sim: str):
     found = played("volley_3v3", sim, 4, "script", "script")
     assert found["hits_median"] >= 8 and found["collisions"] == 0
     assert found["min_mates_m"] > 0.8
+
+
+def test_eval_against_asks_the_domain_of_the_scenario_or_of_the_script():
+    from robomarl.front.cli.eval import Args, simulation_for_options
+    from robomarl.lab.simulation import simulation_named
+
+    matches = simulation_named("volleyball_match")
+    assert simulation_for_options(Args(("baseline",), scenario="volley_3v3", against="script")) is matches
+    assert simulation_for_options(Args(("script",), against="script")) is matches
+    assert simulation_for_options(Args(("volley_3v3",), against="script")) is matches
+    assert simulation_for_options(Args(("chaser",), against="keeper")) is simulation_named("soccer")
