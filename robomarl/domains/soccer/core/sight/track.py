@@ -1,4 +1,4 @@
-"""`Track`: place and velocity of one thing over time, a Kalman filter that starts anew where it is surprised.
+"""`ThingTrack`: place and velocity of one thing over time, a Kalman filter that starts anew where it is surprised.
 
 Frame: the dead-reckoned frame of the robot's odometry, so that a correction of the own pose moves nothing.
 State: x, y [m], vx, vy [m/s]; the acceleration is white noise, constant over a step.
@@ -15,7 +15,7 @@ NEVER_S = -1e9
 """Time of a sighting that has not been."""
 
 
-class Track(NamedTuple):
+class ThingTrack(NamedTuple):
     """Belief about one thing."""
 
     time_s: float = NEVER_S
@@ -55,7 +55,7 @@ class TrackGains:
     """A track that was last seen longer ago than this says nothing about the speed of a thing that is elsewhere."""
 
 
-def at(gains: TrackGains, track: Track, time_s: float) -> tuple[FloatArray, FloatArray]:
+def at(gains: TrackGains, track: ThingTrack, time_s: float) -> tuple[FloatArray, FloatArray]:
     """Return mean [4] and covariance [4, 4] at another time; a thing out of sight slows down and then rests."""
     dt = max(time_s - track.time_s, 0.0)
     velocity = track.mean[2:]
@@ -70,14 +70,14 @@ def at(gains: TrackGains, track: Track, time_s: float) -> tuple[FloatArray, Floa
     return np.array([*place, *(velocity * after)]), carry @ track.covariance @ carry.T + push @ push.T
 
 
-def surprise(gains: TrackGains, track: Track, place: FloatArray, spread: FloatArray, time_s: float) -> float:
+def surprise(gains: TrackGains, track: ThingTrack, place: FloatArray, spread: FloatArray, time_s: float) -> float:
     """Return the squared Mahalanobis distance of a place in a picture from a track; arguments as of `seen`."""
     mean, covariance = at(gains, track, time_s)
     miss = place - mean[:2]
     return float(miss @ np.linalg.solve(covariance[:2, :2] + spread + gains.floor_m**2 * np.eye(2), miss))
 
 
-def seen(gains: TrackGains, track: Track, place: FloatArray, spread: FloatArray, time_s: float) -> Track:
+def seen(gains: TrackGains, track: ThingTrack, place: FloatArray, spread: FloatArray, time_s: float) -> ThingTrack:
     """Return the track after a picture that shows its thing.
 
     Args:
@@ -97,17 +97,17 @@ def seen(gains: TrackGains, track: Track, place: FloatArray, spread: FloatArray,
     gain = np.linalg.solve(total, covariance[:2]).T
     mean = mean + gain @ miss
     mean[2:] *= min(1.0, gains.most_m_s / max(float(np.hypot(*mean[2:])), 1e-9))
-    return Track(time_s, track.since_s, 0, mean, covariance - gain @ covariance[:2])
+    return ThingTrack(time_s, track.since_s, 0, mean, covariance - gain @ covariance[:2])
 
 
-def found(gains: TrackGains, place: FloatArray, noise: FloatArray, time_s: float) -> Track:
+def found(gains: TrackGains, place: FloatArray, noise: FloatArray, time_s: float) -> ThingTrack:
     """Return the track of a thing that no track knew."""
     covariance = np.zeros((4, 4))
     covariance[:2, :2], covariance[2:, 2:] = noise, gains.speed_m_s**2 * np.eye(2)
-    return Track(time_s, time_s, 0, np.array([*place, 0.0, 0.0]), covariance)
+    return ThingTrack(time_s, time_s, 0, np.array([*place, 0.0, 0.0]), covariance)
 
 
-def _anew(gains: TrackGains, track: Track, place: FloatArray, noise: FloatArray, time_s: float) -> Track:
+def _anew(gains: TrackGains, track: ThingTrack, place: FloatArray, noise: FloatArray, time_s: float) -> ThingTrack:
     """Return a track from the last place and this one: a thing that was kicked came from where it was."""
     dt = time_s - track.time_s
     velocity = (place - track.mean[:2]) / max(dt, 1e-3)
@@ -117,4 +117,4 @@ def _anew(gains: TrackGains, track: Track, place: FloatArray, noise: FloatArray,
     covariance[:2, :2] = noise
     covariance[:2, 2:] = covariance[2:, :2] = noise / dt
     covariance[2:, 2:] = (track.covariance[:2, :2] + noise) / dt**2
-    return Track(time_s, track.since_s, 0, np.array([*place, *velocity]), covariance + 1e-9 * np.eye(4))
+    return ThingTrack(time_s, track.since_s, 0, np.array([*place, *velocity]), covariance + 1e-9 * np.eye(4))

@@ -15,7 +15,7 @@ from robomarl.domains.soccer.core.features import Picture
 from robomarl.domains.soccer.core.sight import own_pose
 from robomarl.domains.soccer.core.sight.layout import FloatArray, Sight, Spot
 from robomarl.domains.soccer.core.sight.own_pose import OwnPose, between, moved, turned
-from robomarl.domains.soccer.core.sight.track import Track, TrackGains, at, found, seen, surprise
+from robomarl.domains.soccer.core.sight.track import ThingTrack, TrackGains, at, found, seen, surprise
 
 TRAIL = 12
 """Steps of odometry that are kept for pictures that arrive late."""
@@ -36,8 +36,8 @@ class SightState(NamedTuple):
     own: OwnPose
     trail: tuple[tuple[float, FloatArray], ...]
     """Time and dead-reckoned pose [3], the newest last."""
-    ball: Track
-    opponents: tuple[Track, ...]
+    ball: ThingTrack
+    opponents: tuple[ThingTrack, ...]
     """One for each opponent; which is which is the tracker's own choice, and stays."""
     motion: Odometry
 
@@ -92,10 +92,10 @@ class SightTracker:
             error: standard deviations of the place [m] and the heading [rad].
         """
         spread = np.diag([error[0] ** 2, error[0] ** 2, error[1] ** 2])
-        lost = (Track(),) * self.opponents
+        lost = (ThingTrack(),) * self.opponents
         trail = ((now_s, np.zeros(3)),)
         own = OwnPose(np.asarray(pose, np.float64), spread)
-        return SightState(now_s, own, trail, Track(), lost, Odometry(0.0, 0.0, 0.0))
+        return SightState(now_s, own, trail, ThingTrack(), lost, Odometry(0.0, 0.0, 0.0))
 
     def step(
         self, state: SightState, sight: Sight | None, odometry: Odometry, now_s: float
@@ -128,7 +128,7 @@ class SightTracker:
         ball = self._ball(state.ball, sight, there)
         return state._replace(own=own, ball=ball, opponents=self._opponents(state.opponents, sight, there))
 
-    def _ball(self, track: Track, sight: Sight, there: FloatArray) -> Track:
+    def _ball(self, track: ThingTrack, sight: Sight, there: FloatArray) -> ThingTrack:
         spot, least = sight.ball, self.sure if track.known and track.missed <= self.misses else self.found
         if spot.probability >= least:
             placed = (*self._placed(spot, there), sight.stamp_s)
@@ -137,7 +137,7 @@ class SightTracker:
                 return seen(self.ball, track, *placed)
         return self._missed(self.ball, track, sight, there)
 
-    def _opponents(self, tracks: tuple[Track, ...], sight: Sight, there: FloatArray) -> tuple[Track, ...]:
+    def _opponents(self, tracks: tuple[ThingTrack, ...], sight: Sight, there: FloatArray) -> tuple[ThingTrack, ...]:
         """Give every spot to the nearest track that may be it; a spot that is left begins or replaces one."""
         after, left = list(tracks), set(range(len(tracks)))
         spots = [spot for spot in sight.opponents if spot.probability >= self.sure][: len(tracks)]
@@ -160,7 +160,7 @@ class SightTracker:
             after[i] = self._missed(self.robot, after[i], sight, there)
         return tuple(after)
 
-    def _missed(self, gains: TrackGains, track: Track, sight: Sight, there: FloatArray) -> Track:
+    def _missed(self, gains: TrackGains, track: ThingTrack, sight: Sight, there: FloatArray) -> ThingTrack:
         """Return the track of a thing that the picture does not show: a miss if it should."""
         if not track.known:
             return track
@@ -195,7 +195,9 @@ class SightTracker:
         return Believed(own.mean, motion, state.motion.turn_rad_s, *errors, picture)
 
 
-def _row(gains: TrackGains, track: Track, now_s: float, hold_s: float, misses: int) -> tuple[FloatArray, float] | None:
+def _row(
+    gains: TrackGains, track: ThingTrack, now_s: float, hold_s: float, misses: int
+) -> tuple[FloatArray, float] | None:
     """Return the state [4] now and the age of the last picture; None for a thing that is not told."""
     age_s = now_s - track.time_s
     if not track.known or track.time_s <= track.since_s or age_s > hold_s or track.missed > misses:

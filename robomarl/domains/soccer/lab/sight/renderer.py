@@ -16,7 +16,7 @@ import numpy as np
 from robomarl.core.camera.camera import PinholeCamera
 from robomarl.core.camera.strip import GroundStrip
 from robomarl.domains.soccer.lab.sight.pitch import MATERIALS, Pitch
-from robomarl.domains.soccer.lab.sight.scene import Array, Look, SightScene
+from robomarl.domains.soccer.lab.sight.scene import Array, PictureLook, SightScene
 
 CARPET, LINE, BOARD, GOAL, BODY, MATE, OPPONENT, BALL, BEYOND = range(len(MATERIALS))
 GAUSS = 0.5773
@@ -48,7 +48,9 @@ class Rays(NamedTuple):
     """Width of the cell [rad]."""
 
 
-def make_renderer(pitch: Pitch, camera: PinholeCamera, strip: GroundStrip) -> Callable[[SightScene, Look], Rendered]:
+def make_renderer(
+    pitch: Pitch, camera: PinholeCamera, strip: GroundStrip
+) -> Callable[[SightScene, PictureLook], Rendered]:
     """Return the function that draws E scenes."""
     row, column = np.meshgrid(np.arange(strip.rows) + 0.5, np.arange(strip.columns) + 0.5, indexing="ij")
     straight = strip.directions(row.astype(float), column.astype(float), camera.place_m[2])
@@ -57,7 +59,7 @@ def make_renderer(pitch: Pitch, camera: PinholeCamera, strip: GroundStrip) -> Ca
     height, wide = camera.place_m[2], strip.azimuth_rad / strip.columns
     rows = jnp.asarray(straight, jnp.float32), jnp.asarray(np.diff(slopes), jnp.float32)
 
-    def render(scene: SightScene, look: Look) -> Rendered:
+    def render(scene: SightScene, look: PictureLook) -> Rendered:
         scene, order = _farthest_first(scene)
 
         def one_row(row: tuple[Array, Array]) -> tuple[list[Array], Array, Array]:
@@ -73,7 +75,7 @@ def make_renderer(pitch: Pitch, camera: PinholeCamera, strip: GroundStrip) -> Ca
     return render
 
 
-def _rays(straight: Array, tall: Array, wide: float, scene: SightScene, look: Look) -> Rays:
+def _rays(straight: Array, tall: Array, wide: float, scene: SightScene, look: PictureLook) -> Rays:
     c, s = scene.heading
     m = look.matrix
     world = jnp.stack([c * m[0] - s * m[1], s * m[0] + c * m[1], m[2]])
@@ -102,7 +104,7 @@ def _mix(share: Array, colour: Array, under: list[Array]) -> list[Array]:
     return [below + share * (colour[k] - below) for k, below in enumerate(under)]
 
 
-def _surroundings(pitch: Pitch, height: float, rays: Rays, scene: SightScene, look: Look) -> list[Array]:
+def _surroundings(pitch: Pitch, height: float, rays: Rays, scene: SightScene, look: PictureLook) -> list[Array]:
     """Carpet with lines and shadows, boards with goals, and what is beyond: three channels [C, E]."""
     px, py = scene.place
     ux, uy = rays.ux, rays.uy
@@ -122,7 +124,7 @@ def _surroundings(pitch: Pitch, height: float, rays: Rays, scene: SightScene, lo
     return [b + ground * (g - b) for g, b in zip(picture, behind, strict=True)]
 
 
-def _carpet(pitch: Pitch, rays: Rays, scene: SightScene, look: Look, reach: Array) -> list[Array]:
+def _carpet(pitch: Pitch, rays: Rays, scene: SightScene, look: PictureLook, reach: Array) -> list[Array]:
     """Return the ground at the distances `reach`."""
     x, y = scene.place[0] + reach * rays.ux, scene.place[1] + reach * rays.uy
     deep = reach * rays.tall / jnp.maximum(rays.slope, 1e-3)
@@ -147,7 +149,7 @@ def _carpet(pitch: Pitch, rays: Rays, scene: SightScene, look: Look, reach: Arra
     return [light * c for c in _mix(lines, look.colours[LINE], [look.colours[CARPET, k] + 0 * x for k in range(3)])]
 
 
-def _crowd(x: Array, y: Array, rays: Rays, look: Look) -> list[Array]:
+def _crowd(x: Array, y: Array, rays: Rays, look: PictureLook) -> list[Array]:
     """Return blocks of random colours beyond the boards: people, doors, windows.
 
     Their widths along x and y are drawn for each picture: from widths that were equal in all pictures the network read
@@ -178,7 +180,7 @@ class _Robot(NamedTuple):
 
 
 def _things(
-    pitch: Pitch, height: float, rays: Rays, scene: SightScene, look: Look, under: list[Array]
+    pitch: Pitch, height: float, rays: Rays, scene: SightScene, look: PictureLook, under: list[Array]
 ) -> tuple[list[Array], Array, Array]:
     """Put robots, which come farthest first, and the ball over the surroundings."""
     bx, by = scene.robots[0] - scene.place[0], scene.robots[1] - scene.place[1]
@@ -204,7 +206,7 @@ def _things(
     return picture, jnp.stack([shown.sum(0), ball.sum(0)]), counts
 
 
-def _robot(pitch: Pitch, height: float, rays: Rays, look: Look, robot: tuple[Array, Array, Array]) -> _Robot:
+def _robot(pitch: Pitch, height: float, rays: Rays, look: PictureLook, robot: tuple[Array, Array, Array]) -> _Robot:
     """One robot, (x, y, kind) as seen from the camera's place."""
     bx, by, kind = robot
     ahead, aside = rays.ux * bx + rays.uy * by, rays.ux * by - rays.uy * bx
@@ -238,7 +240,7 @@ def _ball_cover(pitch: Pitch, height: float, rays: Rays, bx: Array, by: Array) -
     return total * part / tall
 
 
-def _film(picture: list[Array], look: Look, row: Array) -> Array:
+def _film(picture: list[Array], look: PictureLook, row: Array) -> Array:
     """Blur along a row of cells, and noise: [C, 3, E]."""
     cells = jnp.arange(picture[0].shape[0], dtype=jnp.uint32)[:, None] + 4096 * row.astype(jnp.uint32)
     bits = _hashed(cells * jnp.uint32(2654435761) + look.seed)
@@ -247,7 +249,7 @@ def _film(picture: list[Array], look: Look, row: Array) -> Array:
     return jnp.stack([_blurred(channel, look.blur) + noise[k] for k, channel in enumerate(picture)], 1)
 
 
-def _film_rows(pictures: Array, look: Look) -> Array:
+def _film_rows(pictures: Array, look: PictureLook) -> Array:
     """Blur across the rows of [R, C, 3, E], and the eight bits of a camera."""
     return jnp.clip(255.0 * _blurred(pictures, look.blur) + 0.5, 0.0, 255.0).astype(jnp.uint8)
 

@@ -1,4 +1,4 @@
-"""`SightScene`, `Look`: what a camera has before it, and how it is lit and mounted. Environments on the last axis."""
+"""`SightScene`, `PictureLook`: what a camera has before it, its light and its mount. Environments on the last axis."""
 
 import math
 from typing import NamedTuple
@@ -27,7 +27,7 @@ class SightScene(NamedTuple):
     """[K, E] 1 for an opponent, 0 for a mate."""
 
 
-class Look(NamedTuple):
+class PictureLook(NamedTuple):
     """Light, colours and camera of one picture, [..., E] each."""
 
     matrix: Array
@@ -46,7 +46,7 @@ class Look(NamedTuple):
     """[E] uint32"""
 
 
-def draw_look(key: Array, camera: PinholeCamera, num: int) -> Look:
+def draw_look(key: Array, camera: PinholeCamera, num: int) -> PictureLook:
     """Draw how `num` pictures are lit and mounted, within the ranges of the camera's file."""
     ranges, keys = camera.randomize, jax.random.split(key, 8)
     colours = _colours(keys[0], ranges, num)
@@ -54,7 +54,7 @@ def draw_look(key: Array, camera: PinholeCamera, num: int) -> Look:
     shade = shade * jnp.array([0.12, 0.12, 0.25, 0.0])[:, None] + jnp.array([0.0, 0.0, 0.15, 0.0])[:, None]
     shade = shade.at[3].set(0.6 * jax.random.uniform(keys[2], (num,)))
     blur = jnp.maximum(_within(keys[4], ranges.blur, (num,)), 1e-3)
-    return Look(
+    return PictureLook(
         matrix=mount_matrix(keys[3], camera, num),
         colours=colours,
         shade=shade,
@@ -65,10 +65,10 @@ def draw_look(key: Array, camera: PinholeCamera, num: int) -> Look:
     )
 
 
-def plain_look(num: int) -> Look:
+def plain_look(num: int) -> PictureLook:
     """Return the nominal look: true mount, nominal colours, no noise."""
     zero = jnp.zeros(num)
-    return Look(
+    return PictureLook(
         matrix=jnp.broadcast_to(jnp.eye(3)[:, :, None], (3, 3, num)),
         colours=jnp.broadcast_to(jnp.array(COLOURS)[:, :, None], (len(COLOURS), 3, num)),
         shade=jnp.zeros((4, num)),
