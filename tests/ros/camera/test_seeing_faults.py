@@ -173,10 +173,10 @@ def test_a_player_that_does_not_know_its_place_says_so_and_does_not_move(tmp_pat
 
 
 def test_the_own_place_is_the_pictures_and_not_the_odometrys(tmp_path):
-    """The odometry says 0.25 m less than what the pictures show."""
+    """The odometry says 0.25 m less than what the pictures show; each picture moves the belief a little."""
     player = Player(task_of(tmp_path / "shifted", sight_of((PLACE[0] + 0.25, PLACE[1], 0.0))))
     for _ in range(25):
         player.good()
     own = player.inbox.own
     assert own is not None
-    np.testing.assert_allclose(own.pos_m[:2], (PLACE[0] + 0.25, PLACE[1]), atol=0.02)
+    np.testing.assert_allclose(own.pos_m[:2], (PLACE[0] + 0.25, PLACE[1]), atol=0.1)
