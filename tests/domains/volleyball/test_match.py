@@ -192,10 +192,10 @@ def test_compiled_matches_are_those_of_numpy():
     assert (worlds[0].own.rally.hits >= 1).all()
 
 
-def played(name: str, sim: str, rallies: int, *teams: str) -> dict:
+def played(name: str, sim: str, rallies: int, ours: str, theirs: str) -> dict:
     scenario = loaded(name)
     runner = EpisodeRunner(
-        BothSides(scenario, *make_players(*teams, scenario, "full")),
+        BothSides(scenario, *make_players(ours, theirs, scenario, "full")),
         make_matches(scenario, sim, rallies, 0),
         RallyScore(scenario),
     )
