@@ -58,7 +58,7 @@ class Sensor:
     max_age_s: float | None = None
     """A value that is older counts as lost; None: the task's `max_age_s`."""
     kept: "Kept | None" = None
-    """What the node publishes of each value for the recorder, in place of a topic that is too large to record."""
+    """Topic that the node publishes for the recorder, in place of one that is too large to record."""
 
     @property
     def recorded(self) -> "Sensor":
@@ -72,7 +72,7 @@ class Sensor:
 
 @dataclass(frozen=True)
 class Kept:
-    """What stands for a sensor's messages in a recording."""
+    """The smaller message that stands for a sensor's in a recording."""
 
     topic: Topic
     reader: LazyImport | BoundReader

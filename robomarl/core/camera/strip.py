@@ -17,7 +17,7 @@ from robomarl.core.config import UserError
 
 Picture8 = NDArray[np.uint8]
 SAMPLES = 3
-"""Rays along each side of a cell whose mean is the cell."""
+"""Number of rays along each side of a cell; the cell is the mean of all its rays."""
 KEPT = 12
 """Pixels that a cell is made of, at most: the heaviest."""
 

@@ -39,7 +39,7 @@ Pictures = Callable[[PinholeCamera, int], Picture8]
 
 @dataclass(frozen=True)
 class Eyes:
-    """What a bundle gets to see with."""
+    """Network, camera and bounds that a bundle gets to see with."""
 
     network: bytes
     """ONNX: `strip` uint8 [B, R, C, 3] -> `sight` float32 [B, S]."""

@@ -1,1 +1,1 @@
-"""Pictures of robots' cameras: readers of their messages, and what a recording keeps of them."""
+"""Pictures of robots' cameras: readers and writers of their messages, and the pictures that a recording keeps."""

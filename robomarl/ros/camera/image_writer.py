@@ -13,7 +13,7 @@ from robomarl.ros.convert import header
 from robomarl.ros.io import cdr
 
 QUALITY = 85
-"""Of JPEG: about 40 kB for 640 x 480."""
+"""Quality of JPEG: about 40 kB for 640 x 480."""
 
 
 class ImageWriter:

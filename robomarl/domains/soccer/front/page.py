@@ -40,7 +40,7 @@ def write_match_report(result: MatchResult, file: Path, about: Mapping[str, str]
 
 
 def _seen(recording: str) -> list[Section]:
-    """Return what robots that see saw, if any did."""
+    """Return the part with pictures of robots that see, if there are any."""
     if not recording:
         return []
     from robomarl.domains.soccer.front.seen import seen_pictures  # needs Pillow, and onnxruntime

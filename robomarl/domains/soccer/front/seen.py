@@ -1,4 +1,4 @@
-"""`seen_pictures`: what robots saw in a recorded match, with what their network believed drawn over it."""
+"""`seen_pictures`: pictures of a recorded match, with the belief of each robot's network drawn over them."""
 
 import io
 import json
@@ -24,7 +24,7 @@ from robomarl.ros.io import cdr
 SURE = 0.5
 """Least probability of a thing that is drawn."""
 WIDTH = 420
-"""Of a picture on the page [pixels]."""
+"""Width of a picture on the page [pixels]."""
 BALL, OPPONENT, MATE, INK = "#ff8c1a", "#ffd21a", "#5aa0ff", "#ffffff"
 
 
@@ -87,7 +87,7 @@ def _stored(bag: Bag) -> Iterator[Stored]:
 
 
 def _perceptions(bag: Bag) -> dict[str, Perception]:
-    """Return the network of each robot whose bundle sees and is here."""
+    """Return the network of each robot whose bundle sees and is on this machine."""
     found: dict[str, Perception] = {}
     for key, text in bag.about.items():
         if not (key.startswith(PARAMETERS) and key.endswith(NODE)):

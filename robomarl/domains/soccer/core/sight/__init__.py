@@ -1,1 +1,1 @@
-"""A player that sees by a camera alone: what its network finds in a picture, and what that becomes over time."""
+"""Perception of a player that has a camera alone: things found in a picture, and their tracks over time."""

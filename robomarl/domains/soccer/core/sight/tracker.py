@@ -43,7 +43,7 @@ class SightState(NamedTuple):
 
 
 class Believed(NamedTuple):
-    """What the robot believes now, in its team's field frame."""
+    """A robot's belief now, in its team's field frame."""
 
     pose: FloatArray
     """[3] x, y, heading."""
@@ -63,7 +63,7 @@ class SightTracker:
     """The numbers that the tracker works with; all state is in `SightState`."""
 
     opponents: int
-    """Robots of the other team."""
+    """Number of robots of the other team."""
     camera_x_m: float
     """Place of the camera in front of the robot's centre."""
     view_rad: float = 2.1

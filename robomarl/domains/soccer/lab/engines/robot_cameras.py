@@ -23,7 +23,7 @@ PATTERNS = 1 << 16
 
 
 class Poses(NamedTuple):
-    """Where everything is, world frame."""
+    """Places of robots and ball, world frame."""
 
     robots_m: np.ndarray
     """[M, 3] x, y and heading."""

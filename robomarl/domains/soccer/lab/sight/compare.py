@@ -24,7 +24,7 @@ LEAST_CELLS = 3.0
 
 
 class StripPairs(NamedTuple):
-    """The same scenes by both renderers."""
+    """Pictures of equal scenes by both renderers."""
 
     drawn: Picture8
     """[E, R, C, 3] of the renderer for training, with nominal colours."""
@@ -85,7 +85,7 @@ def apart(pairs: StripPairs, material: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _blobs(pictures: Picture8, material: str) -> np.ndarray:
-    """[E, 3] row, column and size of what has a material's hue."""
+    """[E, 3] mean row, mean column and number of the cells that have a material's hue."""
     hue = np.array(COLOURS[MATERIALS.index(material)])
     image = pictures.astype(np.float64)
     bright = image / np.maximum(image.max(-1, keepdims=True), 1.0)

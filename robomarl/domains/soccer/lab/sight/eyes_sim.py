@@ -24,7 +24,7 @@ class EyesSim(SoccerSim):
     """A batch of games on any engine; our robots' views come from `Seeing`."""
 
     def use(self, cameras: Cameras, eyes: Seeing) -> None:
-        """Take the cameras and what sees by them, before `reset`."""
+        """Take the cameras and the robots' eyes, before `reset`."""
         self.cameras, self.eyes = cameras, eyes
 
     def _started(self, world: SoccerWorld) -> None:

@@ -1,4 +1,4 @@
-"""`labels_of`: what the network should say about rendered pictures."""
+"""`labels_of`: the right answers of the network for rendered pictures."""
 
 from typing import NamedTuple
 

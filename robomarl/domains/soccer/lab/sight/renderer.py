@@ -31,7 +31,7 @@ class Rendered(NamedTuple):
     ball: Array
     """[2, E] cells that the ball covers, and those that it would cover with no robot before it."""
     robots: Array
-    """[2, K, E] the same of the other robots."""
+    """[2, K, E] bearing and range of the other robots."""
 
 
 class Rays(NamedTuple):

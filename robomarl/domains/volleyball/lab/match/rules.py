@@ -37,12 +37,12 @@ class MatchCourt(NamedTuple):
 
 
 class Situation(NamedTuple):
-    """What a referee sees in one decision; N robots on each side."""
+    """A referee's sightings in one decision; N robots on each side."""
 
     racket: Array
     """[..., 2, N] bool: a hit with this robot's racket begins."""
     body: Array
-    """[..., 2, N] bool: a hit with something else of it begins."""
+    """[..., 2, N] bool: a hit with another part of the robot begins."""
     may_not: Array
     """[..., 2, N] bool: the robot may not hit: it has, or the ball is on the other side."""
     last_side: Array

@@ -17,7 +17,7 @@ class OpposingTeam:
     """The other team; its anchors are those of the first one, turned by half a turn about the middle of the court."""
 
     count: Count
-    """Robots of the other team: as many as `count`."""
+    """Number of robots of the other team: equal to `count`."""
     script: str = SCRIPT
     """Scripted team that `robomarl eval` plays against unless another one is named."""
 

@@ -140,7 +140,7 @@ def judge(scenario: MatchScenario, before: TeamWorld, after: TeamWorld, touched:
 
 
 def _situation(scenario: MatchScenario, before: TeamWorld, after: TeamWorld, touched: Array) -> Situation:
-    """Return what the referee sees; `last_side` is that before the decision."""
+    """Return the referee's sightings; `last_side` is the ball's side before the decision."""
     last, record = before.own.rally, possession_of(before.own.rally.marks)
     shape = (*last.since.shape, SIDES, scenario.count)
     touches, starts = touched_now(scenario, before, after, touched)
