@@ -271,5 +271,14 @@ def _front(
     x, y, z = (max(accel) if a > 0 else 0.0 for a in accel)
     limits = LimitConfig((-x, -y, -z), (x, y, z), speed_m_s, params.limits.yaw_rate_rad_s)
     # A reference is the look-ahead point itself, and what its robot's centre is off is in `apart_m`.
-    front = dataclasses.replace(_plain(params, safety), limits=limits, arena=arena, min_mates=0, look_ahead_m=0.0)
-    return dataclasses.replace(front, obstacles=params.obstacles)
+    return dataclasses.replace(
+        params,
+        safety=safety,
+        limits=limits,
+        arena=arena,
+        strangers=None,
+        tail=None,
+        boards_m=None,
+        min_mates=0,
+        look_ahead_m=0.0,
+    )

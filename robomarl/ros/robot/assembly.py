@@ -62,7 +62,9 @@ def assemble(settings: PolicySettings, loaded: Loaded) -> AssembledRobot:
     fallback = Fallback(params, CommandLayout(tuple(field.name for field in loaded.pilot.policy.action.sent)))
     ages = (fallback.max_own_age_s, params.safety.max_age_s, settings.frozen_after_s)
     limits = InboxLimits(
-        *ages, reach=reach_of(params), goals=goal_limits(loaded.pilot.safety, loaded.task.goal is GOAL)
+        *ages,
+        reach=reach_of(params, loaded.own_error_m),
+        goals=goal_limits(loaded.pilot.safety, loaded.task.goal is GOAL),
     )
     inbox = Inbox(settings.team, settings.index, limits, loaded.task)
     inbox.expect_bundle(loaded.id)

@@ -140,10 +140,12 @@ class Inbox:
         same_s = since_s + self._same_s  # a source that hung says where the robot was then
         if since_s > 0 and not self.jumps.trusts(self._arrived, estimate, same_s):
             return
+        if since_s <= 0:
+            return  # it comes late, and what came since then is newer
         if numbers != self._numbers:
             self._numbers, self._changed_s, same_s = numbers, steady_s, 0.0
         self._same_s = same_s
-        self._arrived = estimate if since_s > 0 else self._arrived
+        self._arrived = estimate
         self._arrivals.add(estimate, stamp_s)
         estimate = self.task.placed(estimate, stamp_s)
         self._own.put(estimate, stamp_s, steady_s, self.limits.own_age_s)

@@ -49,13 +49,17 @@ class Reach:
         return 2 * self.position_error_m + (fastest + self.accel_m_s2 * dt_s / 2) * dt_s
 
 
-def reach_of(params: SafetyParams) -> Reach:
-    """Return the reach that follows from the vehicle file's limits and declared errors."""
+def reach_of(params: SafetyParams, position_error_m: float | None = None) -> Reach:
+    """Return the reach that follows from the vehicle file's limits and declared errors.
+
+    `position_error_m`: that of the estimates [m], where it is another than the filter reckons with.
+    """
     safety, limits = params.safety, params.limits
     sides = np.maximum(np.abs(limits.accel_min_m_s2), np.abs(limits.accel_max_m_s2)) + params.bias_m_s2
     accel = float(np.linalg.norm(sides)) + safety.accel_error_m_s2
     falling = 0.0 if params.planar else GRAVITY_M_S2
-    errors = safety.position_error_m, safety.velocity_error_m_s
+    error_m = safety.position_error_m if position_error_m is None else position_error_m
+    errors = error_m, safety.velocity_error_m_s
     axes = tuple((sides + safety.accel_error_m_s2).tolist())
     return Reach(limits.speed_m_s, max(accel, falling), *errors, axes, safety.separation_m, params.planar)
 

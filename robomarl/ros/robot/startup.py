@@ -64,6 +64,9 @@ class Loaded:
     """Name and schema of its contract."""
     vehicle: str
     assumes: Assumptions
+    own_error_m: float
+    """Position error [m] of what arrives as own estimates: of a robot that sees that of its odometry, which jumps no
+    farther because the pictures say less."""
     land_speed_m_s: float
     """Landing speed of the vehicle file [m/s]; 0 for a vehicle that drives."""
     vehicle_alone_s: float
@@ -214,6 +217,7 @@ def _loaded(files: Files, fitted: Fitted) -> Loaded:
         contract=f"{contract.name}, schema {contract.schema_version}{_certificate(fitted.pilot)}",
         vehicle=vehicle.name,
         assumes=Assumptions(vehicle.estimator or ASSUMED, needed.kind if (needed := needed_loop(contract)) else ""),
+        own_error_m=(vehicle if contract.image else fitted.pilot.safety.params).safety.position_error_m,
         land_speed_m_s=_land_speed_m_s(vehicle),
         vehicle_alone_s=_vehicle_alone_s(vehicle),
         seen=tuple(contract.observation.spec.element_names()),

@@ -169,7 +169,7 @@ def test_a_player_that_does_not_know_its_place_says_so_and_does_not_move(tmp_pat
     player = Player(task_of(tmp_path / "unsure", sight_of(PLACE, error_m=0.9), most_m=0.05))
     for _ in range(10):
         assert not player.good()
-    assert f"{OWN}: its own place is known to" in player.why() and "(limit 0.05 m)" in player.why()
+    assert f"{OWN}: its own place is known to" in player.why() and "(limits 0.05 m, 0.2 rad)" in player.why()
 
 
 def test_the_own_place_is_the_pictures_and_not_the_odometrys(tmp_path):

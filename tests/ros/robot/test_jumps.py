@@ -1,5 +1,6 @@
 """Estimates that a vehicle can have moved to are trusted, all of them; one that it can't have moved to is not."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -163,3 +164,25 @@ def test_every_vehicle_says_how_far_it_moves(name: str):
     assert reach.accel_m_s2 >= (0 if params.planar else GRAVITY_M_S2)
     assert 2 * reach.position_error_m < reach.after(0.0, PERIOD_S) < 0.5
     assert JumpCheck(reach).trusts(estimate(0.0), estimate(0.0), PERIOD_S)
+
+
+def test_an_estimate_that_comes_late_reaches_no_tracker():
+    """A tracker of pictures would start anew at it, in play, and forget what it saw."""
+    placed: list[float] = []
+
+    def noted(value: Estimate, stamp_s: float) -> Estimate:
+        placed.append(stamp_s)
+        return value
+
+    inbox = empty()
+    inbox.task = dataclasses.replace(inbox.task, placed=noted)
+    for stamp_s in (100.0, 100.02, 100.01, 100.02, 100.04):
+        inbox.put_own(estimate(0.0), stamp_s, stamp_s - 95.0)
+    assert placed == [100.0, 100.02, 100.04]
+
+
+def test_the_odometry_of_a_robot_that_sees_jumps_no_farther_than_its_vehicle_file_says():
+    """The bundle's bound of the place is for pictures."""
+    params = from_vehicle(load_any_vehicle("ssl_omni"), 0.02)
+    loose = dataclasses.replace(params, safety=dataclasses.replace(params.safety, position_error_m=0.4))
+    assert reach_of(loose, 0.02) == reach_of(params) and reach_of(loose).position_error_m == 0.4

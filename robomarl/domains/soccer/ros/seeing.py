@@ -35,6 +35,8 @@ PUT_ERROR = (0.05, 0.1)
 """Standard deviations of the place [m] and the heading [rad] with which people, or a referee, put a robot down."""
 SIGMAS = 2.0
 """Standard deviations that the stated error of the own place has."""
+MAX_HEADING_RAD = 0.2
+"""Largest error of the own heading, as the tracker states it, with which the robot moves."""
 INFO_AGE_S = 1.0
 """Maximum age [s] of `camera_info`."""
 
@@ -101,9 +103,13 @@ class SeeingPlayer:
         if self._believed is None:
             return ""  # there is no odometry, which is named
         error_m, most_m = SIGMAS * self._believed.position_error_m, self._image.max_pose_error_m
-        if error_m <= most_m:
+        error_rad = SIGMAS * self._believed.heading_error_rad
+        if error_m <= most_m and error_rad <= MAX_HEADING_RAD:
             return ""
-        return f"its own place is known to {error_m:.2f} m only (limit {most_m:.2f} m); it sees too few lines and goals"
+        return (
+            f"its own place is known to {error_m:.2f} m and {error_rad:.2f} rad only (limits {most_m:.2f} m, "
+            f"{MAX_HEADING_RAD:g} rad); it sees too few lines and goals"
+        )
 
     def _nothing(self) -> Picture:
         rows = 1 + self._tracker.opponents

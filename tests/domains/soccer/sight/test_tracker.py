@@ -126,3 +126,35 @@ def test_mates_reports_come_in_the_own_order():
     own = Picture(np.array([False, True, False]), places, places * 0, np.zeros(3))
     told = Picture(np.ones((1, 3), bool), places[None, [0, 2, 1]] + 0.05, 0 * places[None], np.zeros((1, 3)))
     assert in_own_order(own, told).pos_m[0, 1:] == pytest.approx(places[1:] + 0.05)
+
+
+@pytest.mark.parametrize("hz", [25, 100, 400])
+def test_what_odometry_leaves_open_does_not_depend_on_its_rate(hz: int):
+    """After 10 s at rest: 0.02 rad and 0.02 m times the root of 10; after 10 m: 0.03 m times the root of 10 on top."""
+    for speed, place_m in ((0.0, 0.02 * math.sqrt(10)), (1.0, math.hypot(0.02, 0.03) * math.sqrt(10))):
+        state = TRACKER.start(0.0, np.zeros(3), (1e-6, 1e-6))
+        for k in range(10 * hz):
+            state, believed = TRACKER.step(state, None, Odometry(speed, 0, 0), (k + 1) / hz)
+        assert believed.heading_error_rad == pytest.approx(0.02 * math.sqrt(10), rel=1e-3)
+        assert math.sqrt(state.own.covariance[0, 0]) == pytest.approx(place_m, rel=1e-3)
+
+
+@pytest.mark.parametrize("hz", [25, 100, 200])
+def test_late_pictures_of_a_turning_robot_are_right_however_often_odometry_comes(hz: int):
+    """Pictures 0.18 s old, 25 a second, of a robot that turns with 3 rad/s."""
+    turn, place = 3.0, np.array([-1.0, 0.3, 0.0])
+    state = TRACKER.start(0.0, place)
+    for k in range(2 * hz):
+        now_s = (k + 1) / hz
+        state, believed = TRACKER.step(state, None, Odometry(0, 0, turn), now_s)
+        if (k + 1) % (hz // 25) == 0 and now_s > 0.2:
+            then_s = now_s - 0.18
+            state, believed = TRACKER.step(state, sight(place + [0, 0, turn * then_s], then_s), state.motion, now_s)
+    off = believed.pose[2] - turn * now_s
+    assert abs(math.remainder(off, math.tau)) < 0.03
+
+
+def test_a_picture_from_before_the_odometry_changes_nothing():
+    state = TRACKER.start(5.0, np.zeros(3))
+    after, _ = TRACKER.step(state, sight(np.array([1.0, 1.0, 1.0]), 4.9), Odometry(0, 0, 0), 5.0)
+    assert (after.own.mean == state.own.mean).all()

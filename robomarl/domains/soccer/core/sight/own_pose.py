@@ -12,9 +12,10 @@ import numpy as np
 from robomarl.domains.soccer.core.sight.layout import FloatArray, SeenPose
 
 DRIFT = (0.03, 0.02)
-"""Standard deviation of odometry over one second: of the place as a share of the way, of the heading [rad] at rest."""
-SLIP_M_S, TURN_SHARE = 0.02, 0.01
-"""Standard deviation of the velocity at rest, and of the turn as a share of it."""
+"""Standard deviation of odometry: of the place [m] after a way of 1 m, of the heading [rad] after 1 s at rest."""
+SLIP_M, TURN_RAD = 0.02, 0.01
+"""Standard deviation of the place after one second at rest, and of the heading after a turn of 1 rad. Each variance
+grows with time, way and turn, so it does not depend on how often odometry comes."""
 FAR = 16.0
 """Squared Mahalanobis distance [3 degrees of freedom] beyond which a picture's pose is refused."""
 REFUSED = 6
@@ -72,9 +73,9 @@ def predict(pose: OwnPose, step: FloatArray, dt_s: float) -> OwnPose:
     """Return the belief after a motion [3] of the body, as odometry measured it over `dt_s`."""
     x, y = turned(float(pose.mean[2])) @ step[:2]
     jacobian = np.array([[1.0, 0.0, -y], [0.0, 1.0, x], [0.0, 0.0, 1.0]])
-    place = (DRIFT[0] ** 2 * (x * x + y * y) + (SLIP_M_S * dt_s) ** 2) * 1.0
-    heading = DRIFT[1] ** 2 * dt_s * dt_s + (TURN_SHARE * step[2]) ** 2
-    noise = np.diag([place, place, float(heading)])
+    place = DRIFT[0] ** 2 * math.hypot(x, y) + SLIP_M**2 * dt_s
+    heading = DRIFT[1] ** 2 * dt_s + TURN_RAD**2 * abs(float(step[2]))
+    noise = np.diag([place, place, heading])
     return pose._replace(mean=moved(pose.mean, step), covariance=jacobian @ pose.covariance @ jacobian.T + noise)
 
 

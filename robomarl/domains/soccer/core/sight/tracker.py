@@ -17,8 +17,8 @@ from robomarl.domains.soccer.core.sight.layout import FloatArray, Sight, Spot
 from robomarl.domains.soccer.core.sight.own_pose import OwnPose, between, moved, turned
 from robomarl.domains.soccer.core.sight.track import ThingTrack, TrackGains, at, found, seen, surprise
 
-TRAIL = 12
-"""Steps of odometry that are kept for pictures that arrive late."""
+TRAIL_S = 0.4
+"""Time for which odometry is kept for pictures that arrive late: more than their maximum age."""
 
 
 class Odometry(NamedTuple):
@@ -119,10 +119,15 @@ class SightTracker:
         way = dt * np.array([odometry.forward_m_s, odometry.left_m_s])
         step = np.array([*(turned(turn / 2) @ way), turn])
         own = own_pose.predict(state.own, step, dt)
-        trail = (*state.trail, (now_s, moved(state.trail[-1][1], step)))[-TRAIL:]
+        trail = state.trail
+        if dt > 0:  # a picture moves nothing, so it takes no place on the trail
+            trail = (*trail, (now_s, moved(trail[-1][1], step)))
+            trail = trail[next(i for i, (time_s, _) in enumerate(trail) if time_s > now_s - TRAIL_S) :]
         return state._replace(time_s=now_s, own=own, trail=trail, motion=odometry)
 
     def _looked(self, state: SightState, sight: Sight) -> SightState:
+        if sight.stamp_s < state.trail[0][0]:
+            return state  # nobody knows where the robot was then
         there = _pose_at(state.trail, sight.stamp_s)
         own = own_pose.correct(state.own, between(there, state.trail[-1][1]), sight.pose)
         ball = self._ball(state.ball, sight, there)
