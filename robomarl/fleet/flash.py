@@ -12,6 +12,7 @@ from robomarl.core.bundle.bundle import Bundle
 from robomarl.core.config import UserError, to_dict
 from robomarl.core.hardware.fleet import Fleet
 from robomarl.fleet.change import STEPS, Change, TeamChange, Watch
+from robomarl.fleet.checks.camera_fit import camera_fault
 from robomarl.fleet.preflight import Need
 from robomarl.fleet.report import Report, Robots, each
 
@@ -22,7 +23,7 @@ def check_fit(bundle: Bundle, fleet: Fleet) -> list[str]:
     """Compare a bundle with a fleet; returns remarks that do not stop it, one sentence each.
 
     Raises:
-        UserError: it is for another vehicle or team size.
+        UserError: it is for another vehicle, camera or team size.
     """
     contract = bundle.contract
     if contract.vehicle.name != fleet.vehicle_config.name:
@@ -37,6 +38,8 @@ def check_fit(bundle: Bundle, fleet: Fleet) -> list[str]:
             f"Bundle {contract.name} is for teams of {allowed}, fleet {fleet.name} has {fleet.team_size} robots; "
             "nothing was switched, name another bundle."
         )
+    if fault := camera_fault(contract, fleet.vehicle_config):
+        raise UserError(f"{fault}; nothing was switched, name a bundle for this camera.")
     changed = differing(contract.vehicle.content, to_dict(fleet.vehicle_config))
     return [f"{fleet.vehicle}: {key} is {ours!r} here and was {theirs!r} in training." for key, theirs, ours in changed]
 
@@ -44,7 +47,7 @@ def check_fit(bundle: Bundle, fleet: Fleet) -> list[str]:
 def differing(theirs: object, ours: object, key: str = "") -> list[tuple[str, object, object]]:
     """(dotted key, theirs, ours) of every number that two parsed vehicle files don't share, without their sources and
     what only real vehicles have: bounds of estimators (`safety` has those of the one that flies) and autopilots.
-    A camera is left out, because the policies of most bundles read no picture."""
+    A camera is left out: `camera_fault` compares it for bundles that read its pictures."""
     if isinstance(theirs, dict) and isinstance(ours, dict):
         beside = {"sources", "version", "estimator", "estimators", "inner_loop", "camera"}
         keys = sorted((theirs.keys() | ours.keys()) - beside)

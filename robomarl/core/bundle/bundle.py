@@ -244,6 +244,8 @@ def check_files(folder: Path, contract: Contract, files: dict[str, bytes]) -> No
                 f"{folder}: {name} is not the file that was sealed "
                 f"({_difference(contract.files[name], files[name])}); fetch the bundle again."
             )
+    if stray := [] if seeing else [name for name in (PERCEPTION_FILE, IMAGES_FILE) if name in files]:
+        raise UserError(f"{folder / CONTRACT_FILE}: image is missing, and {stray[0]} is there; export the bundle anew.")
     extra = sorted(set(files) - set(contract.files) - {CONTRACT_FILE})
     if extra:
         raise UserError(f"{folder}: {extra[0]} does not belong to the bundle; remove it.")

@@ -27,8 +27,8 @@ class ImageInput:
     """Maximum age of a picture: a robot whose newest one is older is blind."""
     max_pose_error_m: Positive
     """Largest error of the own place, as the robot's tracker states it, with which the robot moves."""
-    topic: str = "camera/image_raw"
-    """Topic in the robot's namespace; `camera_info` is beside it."""
+    topic: Literal["camera/image_raw"] = "camera/image_raw"
+    """Topic in the robot's namespace, the only one that rights and recorder know; `camera_info` is beside it."""
     frame: str = "camera"
     """End of `header.frame_id`."""
     encoding: Literal["rgb8"] = "rgb8"

@@ -99,6 +99,7 @@ def run_c(args: Args) -> Figures:
     Raises:
         UserError: an option that is of bundles only, or the errors of `export_c`.
     """
+    from robomarl.core.bundle.bundle import load_bundle
     from robomarl.lab.export_c import export_c
 
     if args != Args(args.run, args.dir, "c"):
@@ -107,6 +108,8 @@ def run_c(args: Args) -> Figures:
     check_folder("DIR", target)
     made = export_c(str(args.run), target)
     print(f"{target}: {', '.join(file.name for file in made.files)} of {made.id}")
+    if load_bundle(args.run).contract.image is not None:
+        print("  the actor alone: perception.onnx and the tracker are not in C, and it does not see without them")
     if (m := made.measured) is None:
         print("  no C compiler here: compile main.c and the actor, and run them, before you fly it")
         return {"id": made.id, "dir": str(target), "name": made.name}

@@ -135,6 +135,10 @@ def pictures_of(bundle: Bundle, seed: int = 0) -> Pictures:
 
 
 def _outputs(network: bytes) -> int:
-    """Numbers that a network makes of a strip."""
-    (output,) = open_session(network, PERCEPTION_FILE).get_outputs()
-    return int(output.shape[-1])
+    """Numbers that a network makes of a strip; raises `UserError` unless it has one output of [B, count]."""
+    found = [(output.name, output.shape) for output in open_session(network, PERCEPTION_FILE).get_outputs()]
+    match found:
+        case [(_, [_, int(count)])]:
+            return count
+    told = ", ".join(f"{name} {shape}" for name, shape in found)
+    raise UserError(f"--perception: the network has outputs {told}, not one `sight` [B, count]; name one that sees.")

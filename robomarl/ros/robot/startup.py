@@ -25,6 +25,7 @@ from robomarl.core.filter.model.bodies import Obstacle
 from robomarl.core.hardware.sections import ASSUMED
 from robomarl.core.hardware.vehicle import AnyVehicle, Quadrotor, load_any_vehicle
 from robomarl.core.view import blank_view
+from robomarl.fleet.checks.camera_fit import camera_fault
 from robomarl.fleet.store import Store
 from robomarl.fleet.trust.policy import offer_of
 from robomarl.ros.fieldtask import FieldTask, Seat, field_task
@@ -132,11 +133,13 @@ def check(files: Files) -> Policy:
     """Open the policy, and replay the golden sequences with it and with its filter.
 
     Raises:
-        UserError: the bundle is for another vehicle, or acts differently on this machine.
+        UserError: the bundle is for another vehicle or camera, or acts differently on this machine.
     """
     bundle, vehicle = files
     if vehicle.name != bundle.contract.vehicle.name:
         raise UserError(_for_another(bundle.contract, vehicle.name, str(bundle.folder)))
+    if fault := camera_fault(bundle.contract, vehicle):
+        raise UserError(f"{fault}; mend it there, or flash a bundle for this camera.")
     policy = open_policy(bundle)
     deviation = check_filter(bundle.contract, read_golden(bundle), LOAD_STEPS)
     if not deviation.ok:
