@@ -13,7 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from robomarl.core.bundle.perception import Perception
+from robomarl.core.camera.camera import PinholeCamera
 from robomarl.core.camera.strip import Picture8
+from robomarl.fleet.checks.camera_fit import DISTORTION, LENS_SHARE
 from robomarl.ros.intake.judge import stamp_of
 from robomarl.ros.intake.sound import MessageError
 from robomarl.ros.io import cdr
@@ -21,10 +23,6 @@ from robomarl.ros.io.messages import Message
 
 MIN_CONTRAST = 3.0
 """Least standard deviation of a strip's brightness [levels of 255]: a covered lens shows noise only."""
-LENS_SHARE = 0.02
-"""Largest difference of focal lengths, and of the principal point by the width of the picture: training's range."""
-DISTORTION = 0.02
-"""Largest difference of a coefficient of distortion."""
 _COUNT, _TWO = struct.Struct("<I"), struct.Struct("<II")
 
 
@@ -79,7 +77,7 @@ class ImageReader:
         """
         try:
             stamp_s = cdr.stamp_s(data)
-            found = compressed_at(data) if self._compressed else image_at(data)
+            found = compressed_at(data, self._perception.image.camera) if self._compressed else image_at(data)
         except (cdr.LayoutError, struct.error, UnicodeDecodeError) as error:
             raise MessageError(f"is no picture: {error}") from None
         picture = self._picture(found)
@@ -91,14 +89,10 @@ class ImageReader:
         return seen_in(self._perception.to_strip(picture), stamp_s, self._perception, self._check), stamp_s
 
     def _picture(self, found: ImageAt) -> Picture8:
-        image, camera = self._perception.image, self._perception.image.camera
-        if not found.frame.endswith(image.frame):
-            raise MessageError(f"header.frame_id is {found.frame!r}, and must end with {image.frame!r}")
-        if (found.width, found.height) != (camera.width, camera.height):
-            raise MessageError(
-                f"has {found.width} x {found.height} pixels, and the bundle's camera {camera.width} x {camera.height}; "
-                "set the driver to that size"
-            )
+        image = self._perception.image
+        if not f"/{found.frame}".endswith(f"/{image.frame}"):
+            raise MessageError(f"header.frame_id is {found.frame!r}, and must be NAME/{image.frame} or {image.frame}")
+        check_size(found.width, found.height, image.camera)
         if found.encoding != image.encoding:
             raise MessageError(f"has encoding {found.encoding!r}, not {image.encoding!r}; set the driver to it")
         if found.step != 3 * found.width or len(found.data) != found.step * found.height:
@@ -123,10 +117,10 @@ class StripReader:
         """
         try:
             stamp_s, found = cdr.stamp_s(data), image_at(data)
-            strip = np.frombuffer(found.data, np.uint8).reshape(found.height, found.width, 3)
-            return seen_in(strip, stamp_s, self._perception, self._check), stamp_s
-        except (cdr.LayoutError, struct.error, ValueError) as error:
+        except (cdr.LayoutError, struct.error, UnicodeDecodeError) as error:
             raise MessageError(f"is no strip: {error}") from None
+        strip = cells_of(found, self._perception)
+        return seen_in(strip, stamp_s, self._perception, self._check), stamp_s
 
 
 class CameraInfoReader:
@@ -152,12 +146,23 @@ class CameraInfoReader:
             ("cy", camera.cy, cy, LENS_SHARE * camera.width),
         ):
             self._compare(name, ours, theirs, most)
+        self._check_whole(message)
         if message.distortion_model not in ("", "plumb_bob"):
             raise MessageError(f"distortion_model is {message.distortion_model!r}, and the bundle's is 'plumb_bob'")
         d = [*message.d, 0.0, 0.0, 0.0, 0.0, 0.0][:5]
         for name, ours, theirs in zip(("k1", "k2", "p1", "p2", "k3"), camera.distortion, d, strict=True):
             self._compare(name, ours, theirs, DISTORTION)
         return True, stamp_of(message.header)
+
+    def _check_whole(self, message: Message) -> None:
+        """Raise `MessageError` if the driver bins pixels, or sends a part of the picture: 0 means all."""
+        for name in ("binning_x", "binning_y"):
+            if (binned := getattr(message, name)) > 1:
+                raise MessageError(f"{name} is {binned}, and the bundle's camera has 1; set the driver to 1")
+        roi, whole = message.roi, (0, 0, self._camera.width, self._camera.height)
+        part = roi.x_offset, roi.y_offset, roi.width, roi.height
+        if part not in ((0, 0, 0, 0), whole):
+            raise MessageError(f"roi is {part}, and the bundle's camera sends {whole}; set the driver to no roi")
 
     @staticmethod
     def _compare(name: str, ours: float, theirs: float, most: float) -> None:
@@ -172,7 +177,7 @@ def seen_in(strip: Picture8, stamp_s: float, perception: Perception, check: Chec
     """Return what a strip shows.
 
     Raises:
-        MessageError: it shows nothing that a robot in its place can see.
+        MessageError: it shows nothing that a robot in its place can see, or the network's outputs are not finite.
     """
     contrast = float(strip[..., 1].std())  # green has most of the brightness
     if contrast < MIN_CONTRAST:
@@ -182,7 +187,33 @@ def seen_in(strip: Picture8, stamp_s: float, perception: Perception, check: Chec
         )
     if why := check(strip):
         raise MessageError(why)
-    return CameraSight(stamp_s, strip, perception(strip))
+    sight = perception(strip)
+    if not np.isfinite(sight).all():  # one such number would stay in the tracker's belief for ever
+        at = int(np.isfinite(sight).argmin())
+        raise MessageError(f"can't be used: output {at} of perception.onnx is {sight[at]:g}; fly another bundle")
+    return CameraSight(stamp_s, strip, sight)
+
+
+def cells_of(found: ImageAt, perception: Perception) -> Picture8:
+    """Return the strip [R, C, 3] of an image.
+
+    Raises:
+        MessageError: it has another size or encoding than the bundle's strips.
+    """
+    rows, columns, _ = shape = perception.image.strip.shape
+    told, wanted = (found.height, found.width, found.encoding), (rows, columns, perception.image.encoding)
+    if told != wanted or len(found.data) != rows * columns * 3:
+        raise MessageError(f"is no strip: has {told} and {len(found.data)} bytes, and the bundle's strips {wanted}")
+    return np.frombuffer(found.data, np.uint8).reshape(shape)
+
+
+def check_size(width: int, height: int, camera: PinholeCamera) -> None:
+    """Raise `MessageError` unless a picture has the camera's size [pixels]."""
+    if (width, height) != (camera.width, camera.height):
+        raise MessageError(
+            f"has {width} x {height} pixels, and the bundle's camera {camera.width} x {camera.height}; "
+            "set the driver to that size"
+        )
 
 
 def image_at(data: bytes) -> ImageAt:
@@ -198,12 +229,13 @@ def image_at(data: bytes) -> ImageAt:
     return ImageAt(frame.decode(), height, width, encoding.decode(), step, _bytes_at(data, at + 4))
 
 
-def compressed_at(data: bytes) -> ImageAt:
-    """Return the parts of a serialized `sensor_msgs/CompressedImage`, unpacked to rgb8.
+def compressed_at(data: bytes, camera: PinholeCamera) -> ImageAt:
+    """Return the parts of a serialized `sensor_msgs/CompressedImage` of the camera, unpacked to rgb8.
 
     Raises:
         LayoutError, struct.error, UnicodeDecodeError: it is none.
-        MessageError: it is damaged, or Pillow is not installed.
+        MessageError: it has another size, which is looked at before it is unpacked because a small message can hold a
+            picture that fills the memory; it is damaged; or Pillow is not installed.
     """
     frame, at = cdr.text_at(data, 12)
     _, at = cdr.text_at(data, at)
@@ -214,8 +246,11 @@ def compressed_at(data: bytes) -> ImageAt:
     try:
         with pillow.open(io.BytesIO(_bytes_at(data, _aligned4(at))), formats=("JPEG", "PNG")) as packed:
             width, height = packed.size
+            check_size(width, height, camera)
             pixels = packed.convert("RGB").tobytes()
-    except (OSError, ValueError, SyntaxError, pillow.DecompressionBombError) as error:
+    except MessageError:
+        raise
+    except (OSError, ValueError, SyntaxError, pillow.DecompressionBombError, pillow.DecompressionBombWarning) as error:
         raise MessageError(f"can't be unpacked: {error}") from None
     return ImageAt(frame.decode(), height, width, "rgb8", 3 * width, memoryview(pixels))
 

@@ -22,11 +22,16 @@ def image_message(picture: Picture8, stamp_s: float, frame: str = "blue_0/camera
 
 
 def packed_message(picture: Picture8, stamp_s: float, kind: str = "png") -> bytes:
-    made, stream = header(stamp_s), io.BytesIO()
-    made.frame_id = "blue_0/camera"
+    stream = io.BytesIO()
     Pillow.fromarray(picture).save(stream, kind)
+    return packed_bytes(stream.getvalue(), stamp_s, kind)
+
+
+def packed_bytes(content: bytes, stamp_s: float, kind: str = "png") -> bytes:
+    made = header(stamp_s)
+    made.frame_id = "blue_0/camera"
     message = CompressedImage(header=made, format=f"rgb8; {kind} compressed")
-    message.data.frombytes(stream.getvalue())
+    message.data.frombytes(content)
     return serialize_message(message)
 
 

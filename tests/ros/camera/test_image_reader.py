@@ -1,15 +1,21 @@
 """A robot's pictures: read from the bytes of ROS, as rclpy would read them, or refused with a sentence."""
 
+import io
+import struct
+import zlib
 from functools import partial
 
 import numpy as np
 import pytest
+from PIL import PngImagePlugin
 
 pytest.importorskip("rclpy")
 pytest.importorskip("onnx")
 
+import onnx
+from onnx import numpy_helper
 from rclpy.serialization import deserialize_message, serialize_message
-from sensor_msgs.msg import CameraInfo, Image
+from sensor_msgs.msg import CameraInfo, Image, RegionOfInterest
 
 from robomarl.core.bundle.perception import Perception, open_perception
 from robomarl.domains.soccer.core.sight.upright import upside_down
@@ -18,8 +24,8 @@ from robomarl.ros.camera.image_writer import ImageWriter
 from robomarl.ros.camera.picture_keeper import PictureKeeper
 from robomarl.ros.camera.strip_message import strip_from
 from robomarl.ros.intake.sound import MessageError
-from tests.core.bundle.seeing import CAMERA, seeing_bundle
-from tests.ros.camera.pictures import field_picture, image_message, info_message, packed_message
+from tests.core.bundle.seeing import CAMERA, network, seeing_bundle
+from tests.ros.camera.pictures import field_picture, image_message, info_message, packed_bytes, packed_message
 
 PICTURE = field_picture(CAMERA, 0)
 
@@ -82,6 +88,7 @@ FAULTS = [
     (lambda: image_message(PICTURE[::2, ::2].copy(), 2.0), "has 80 x 60 pixels, and the bundle's camera 160 x 120"),
     (lambda: image_message(PICTURE, 2.0, encoding="bgr8"), "has encoding 'bgr8', not 'rgb8'"),
     (lambda: image_message(PICTURE, 2.0, "map"), "header.frame_id is 'map'"),
+    (lambda: image_message(PICTURE, 2.0, "robot3/othercamera"), "must be NAME/camera or camera"),
     (lambda: image_message(PICTURE, 2.0)[:-9], "its pixels are cut off"),
     (lambda: b"\x00\x01\x00\x00", "is no picture"),
 ]
@@ -105,6 +112,63 @@ def test_a_board_before_the_robot_is_not_upside_down(reader: ImageReader):
     near = PICTURE.copy()
     near[CAMERA.height // 3 :] = np.random.default_rng(0).integers(80, 100, near[CAMERA.height // 3 :].shape)
     reader(image_message(near, 1.0))
+
+
+@pytest.mark.filterwarnings("ignore:Image size")
+@pytest.mark.parametrize(
+    ("side", "told"), [(320, "has 320 x 320"), (12_000, "has 12000 x 12000"), (30_000, "unpacked")]
+)
+def test_a_large_compressed_picture_is_refused_before_it_is_unpacked(
+    perception: Perception, side: int, told: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("PIL.Image.Image.convert", lambda *_: pytest.fail("was unpacked"))
+    header = struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0)
+    stream = io.BytesIO(b"\x89PNG\r\n\x1a\n")
+    stream.seek(0, io.SEEK_END)
+    PngImagePlugin.putchunk(stream, b"IHDR", header)
+    PngImagePlugin.putchunk(stream, b"IDAT", zlib.compress(bytes(9)))
+    with pytest.raises(MessageError, match=told):
+        ImageReader(perception, lambda strip: "", compressed=True)(packed_bytes(stream.getvalue(), 1.0))
+
+
+@pytest.mark.parametrize(("weights", "told"), [((1e37, 1e37), "inf"), ((1e37, -1e37), "nan|inf")])
+def test_a_network_whose_output_is_not_finite_is_refused(
+    perception: Perception, weights: tuple[float, float], told: str
+):
+    """Each weight is finite, so the file is accepted, and sums over a bright strip are not."""
+    model = onnx.load_from_string(network(8))
+    weight = numpy_helper.to_array(model.graph.initializer[0]).copy()
+    weight[3, 0], weight[3, 1] = weights
+    model.graph.initializer[0].CopyFrom(numpy_helper.from_array(weight, "weight"))
+    eyes = Perception(perception.image, model.SerializeToString())
+    with pytest.raises(MessageError, match=f"output 3 of perception.onnx is ({told})"):
+        ImageReader(eyes, lambda strip: "")(image_message(PICTURE, 1.0))
+
+
+@pytest.mark.parametrize(("shape", "encoding"), [((1, 96, 3), "rgb8"), ((32, 1, 3), "rgb8"), ((32, 96, 3), "bgr8")])
+def test_a_strip_of_another_size_or_encoding_is_refused(perception: Perception, shape: tuple[int, ...], encoding: str):
+    cells = np.random.default_rng(0).integers(0, 255, shape, np.uint8)
+    with pytest.raises(MessageError, match=r"is no strip: has .* and the bundle's strips \(32, 96, 'rgb8'\)"):
+        StripReader(perception, lambda strip: "")(image_message(cells, 1.0, encoding=encoding))
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"binning_x": 2}, "binning_x is 2, and the bundle's camera has 1"),
+        ({"binning_y": 4}, "binning_y is 4"),
+        ({"roi": RegionOfInterest(width=80, height=120)}, "roi is \\(0, 0, 80, 120\\)"),
+        ({"roi": RegionOfInterest(x_offset=8)}, "roi is \\(8, 0, 0, 0\\)"),
+    ],
+)
+def test_a_camera_that_sends_a_part_or_bins_is_refused(perception: Perception, changed: dict, told: str):
+    message = info_message(CAMERA, 1.0)
+    for name, value in changed.items():
+        setattr(message, name, value)
+    with pytest.raises(MessageError, match=told):
+        CameraInfoReader(perception)(message)
+    message.binning_x, message.binning_y, message.roi = 1, 1, RegionOfInterest(width=160, height=120)
+    assert CameraInfoReader(perception)(message) == (True, 1.0)
 
 
 @pytest.mark.parametrize(

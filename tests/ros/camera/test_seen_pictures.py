@@ -2,6 +2,7 @@
 
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,11 @@ from tests.ros.camera.pictures import field_picture, packed_message
 AZIMUTH_RAD, RANGE_M = 0.4, 0.3
 
 
-def recording_with_a_ball(folder: Path, bundle: str) -> Path:
+def strip_bytes(seen: CameraSight) -> bytes:
+    return serialize_message(strip_from(seen, "blue_0"))
+
+
+def recording_with_a_ball(folder: Path, bundle: str, strip_of: Callable[[CameraSight], bytes] = strip_bytes) -> Path:
     """A bag of one robot: three pictures, two of which have their strips."""
     perception = open_perception(seeing_bundle(Path(bundle), ball_network()))
     assert perception is not None
@@ -40,7 +45,7 @@ def recording_with_a_ball(folder: Path, bundle: str) -> Path:
         bag.write(numbers[topics.COMPRESSED], int(stamp_s * 1e9), int(stamp_s * 1e9), packed_message(picture, stamp_s))
         if k != 1:
             strip = perception.to_strip(picture)
-            data = serialize_message(strip_from(CameraSight(stamp_s, strip, perception(strip)), "blue_0"))
+            data = strip_of(CameraSight(stamp_s, strip, perception(strip)))
             bag.write(numbers[topics.STRIP], int(stamp_s * 1e9) + 5, int(stamp_s * 1e9) + 5, data)
     bag.close()
     return folder
@@ -62,6 +67,17 @@ def test_a_picture_with_its_strip_has_a_ring_where_the_ball_is_believed(tmp_path
     column, row = CAMERA.pixels(np.array([*place, -CAMERA.place_m[2]])) * WIDTH / CAMERA.width
     ring = np.abs(np.hypot(columns - column, rows - row) - 0.05 * CAMERA.fx / RANGE_M * WIDTH / CAMERA.width) < 6
     assert ring.sum() > 40
+
+
+@pytest.mark.parametrize("kept", [6, 14, 40, -1])
+def test_a_malformed_strip_costs_its_picture_only(tmp_path: Path, kept: int):
+    """The last strip of the bag is cut within its stamp, its frame, its sizes, or its pixels."""
+
+    def spoiled(seen: CameraSight) -> bytes:
+        return strip_bytes(seen)[:kept] if seen.stamp_s > 11 else strip_bytes(seen)
+
+    found = seen_pictures(recording_with_a_ball(tmp_path / "bag", str(tmp_path / "eyes"), spoiled), most=9)
+    assert [one.caption for one in found] == ["blue_0, 0.0 s after the first picture"]
 
 
 def test_a_recording_without_pictures_or_bundle_shows_none(tmp_path: Path):

@@ -2,6 +2,7 @@
 
 import io
 import json
+import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -17,14 +18,15 @@ from robomarl.domains.soccer.core.sight.layout import Sight, SightLayout, Spot
 from robomarl.field.replay.bag import Bag, open_bag
 from robomarl.field.replay.recording import NODE, PARAMETERS
 from robomarl.ros import topics
-from robomarl.ros.camera.image_reader import compressed_at, image_at
-from robomarl.ros.intake.sound import MessageError
+from robomarl.ros.camera.image_reader import cells_of, compressed_at, image_at
 from robomarl.ros.io import cdr
 
 SURE = 0.5
 """Least probability of a thing that is drawn."""
 WIDTH = 420
 """Width of a picture on the page [pixels]."""
+BROKEN = (ValueError, struct.error)
+"""Errors of a message in a bag that is not what its topic says."""
 BALL, OPPONENT, MATE, INK = "#ff8c1a", "#ffd21a", "#5aa0ff", "#ffffff"
 
 
@@ -65,7 +67,7 @@ def seen_pictures(recording: Path, most: int) -> list[SeenPicture]:
         one = stored[int(pick)]
         try:
             found.append(_drawn(one, eyes[one.robot], one.stamp_s - stored[0].stamp_s))
-        except MessageError:
+        except BROKEN:
             continue
     return found
 
@@ -76,7 +78,10 @@ def _stored(bag: Bag) -> Iterator[Stored]:
     for heard in bag.messages():
         robot, _, name = heard.topic.partition("/camera/")
         if heard.topic.endswith(f"/{topics.COMPRESSED.name}") or heard.topic.endswith(f"/{topics.STRIP.name}"):
-            key = robot.rpartition("/")[2], float(cdr.stamp_s(heard.data))
+            try:
+                key = robot.rpartition("/")[2], float(cdr.stamp_s(heard.data))
+            except BROKEN:
+                continue
             other = waiting.pop(key, None)
             if other is None:
                 waiting[key] = heard.data
@@ -101,9 +106,8 @@ def _perceptions(bag: Bag) -> dict[str, Perception]:
 
 
 def _drawn(one: Stored, perception: Perception, since_s: float) -> SeenPicture:
-    picture, strip = compressed_at(one.picture), image_at(one.strip)
-    cells = np.frombuffer(strip.data, np.uint8).reshape(strip.height, strip.width, 3)
-    sight = SightLayout().read(perception(cells), one.stamp_s)
+    picture = compressed_at(one.picture, perception.image.camera)
+    sight = SightLayout().read(perception(cells_of(image_at(one.strip), perception)), one.stamp_s)
     image = Image.frombuffer("RGB", (picture.width, picture.height), bytes(picture.data))
     pen, camera = ImageDraw.Draw(image), perception.image.camera
     for colour, spots in ((BALL, (sight.ball,)), (OPPONENT, sight.opponents), (MATE, sight.mates)):
