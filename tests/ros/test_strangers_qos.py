@@ -13,7 +13,7 @@ from robomarl.ros.robot.state_machine import Order, State
 from tests.ros.faultrig import LEFT, RIGHT, ROBOTS, FaultRig
 from tests.ros.strangers import DEFAULT, LATCHED, SENSOR, stranger
 
-pytestmark = pytest.mark.ros
+pytestmark = [pytest.mark.ros, pytest.mark.alone]
 STRANGERS = {"button", "joystick", *(f"of_{word}" for word in (
     "goal_posestamped", "goal_pose", "announce_diagnosticstatus", "odometry_posestamped", "state_and_plan_string",
 ))}  # fmt: skip
