@@ -138,10 +138,8 @@ class Inbox:
             return  # blind braking goes on from the last one that was good
         since_s = self._own.since_s(stamp_s, steady_s, self.limits.own_age_s)
         same_s = since_s + self._same_s  # a source that hung says where the robot was then
-        if since_s > 0 and not self.jumps.trusts(self._arrived, estimate, same_s):
-            return
-        if since_s <= 0:
-            return  # it comes late, and what came since then is newer
+        if since_s <= 0 or not self.jumps.trusts(self._arrived, estimate, same_s):
+            return  # it comes late, and what came since then is newer; or it jumped
         if numbers != self._numbers:
             self._numbers, self._changed_s, same_s = numbers, steady_s, 0.0
         self._same_s = same_s

@@ -11,7 +11,7 @@ from robomarl.front.report.page import Section, Tile, facts, figure, grid, page,
 from robomarl.front.report.sections import draw
 
 PICTURES = 9
-"""Pictures of what robots saw."""
+"""Recorded pictures of the robots' cameras."""
 
 
 def write_match_report(result: MatchResult, file: Path, about: Mapping[str, str], recording: str = "") -> None:

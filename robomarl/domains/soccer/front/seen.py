@@ -38,7 +38,7 @@ class SeenPicture(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """A recorded picture, and the strip of the same stamp."""
+    """A recorded picture and its strip, which have equal stamps."""
 
     robot: str
     stamp_s: float

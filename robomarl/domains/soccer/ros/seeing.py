@@ -8,7 +8,6 @@ where the robot was placed. Everything else is its velocity along the body's axe
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import PurePosixPath
 from typing import Any
 
 import numpy as np
@@ -140,21 +139,18 @@ def seeing_task(task: FieldTask, playing: Playing, seat: Seat) -> FieldTask:
 def camera_sensors(perception: Perception, compressed: bool) -> tuple[Sensor, Sensor]:
     """Return a camera's pictures, and its calibration."""
     image, reader = perception.image, "robomarl.ros.camera.image_reader"
-    beside = PurePosixPath(image.topic).parent
     check = partial(upside_down, layout=image.strip)
-    named = replace(topics.COMPRESSED, name=f"{image.topic}/compressed") if compressed else topics.IMAGE
     kept = Kept(
-        replace(topics.STRIP, name=str(beside / "strip")),
+        topics.STRIP,
         BoundReader(LazyImport(f"{reader}:StripReader"), (perception, check)),
         LazyImport("robomarl.ros.camera.strip_message:strip_from"),
     )
     pictures = Sensor(
-        named if compressed else replace(named, name=image.topic),
+        topics.COMPRESSED if compressed else topics.IMAGE,
         BoundReader(LazyImport(f"{reader}:ImageReader"), (perception, check, compressed)),
         shared=False,
         max_age_s=image.max_age_s,
         kept=kept,
     )
-    info = replace(topics.CAMERA_INFO, name=str(beside / "camera_info"))
     calibration = BoundReader(LazyImport(f"{reader}:CameraInfoReader"), (perception,))
-    return pictures, Sensor(info, calibration, shared=False, max_age_s=INFO_AGE_S)
+    return pictures, Sensor(topics.CAMERA_INFO, calibration, shared=False, max_age_s=INFO_AGE_S)

@@ -111,7 +111,7 @@ class SightTracker:
         state = self._rolled(state, odometry, now_s)
         if sight is not None:
             state = self._looked(state, sight)
-        return state, self._believed(state, sight.stamp_s if sight else now_s)
+        return state, self._believed(state)
 
     def _rolled(self, state: SightState, odometry: Odometry, now_s: float) -> SightState:
         dt = max(now_s - state.time_s, 0.0)
@@ -180,7 +180,7 @@ class SightTracker:
         place = there[:2] + rotation @ (spot.place_m + np.array([self.camera_x_m, 0.0]))
         return place, rotation @ spot.covariance @ rotation.T
 
-    def _believed(self, state: SightState, stamp_s: float) -> Believed:
+    def _believed(self, state: SightState) -> Believed:
         own, here = state.own, state.trail[-1][1]
         to_field = turned(float(own.mean[2] - here[2]))
         rows = [

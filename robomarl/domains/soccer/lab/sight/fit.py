@@ -39,7 +39,7 @@ class FitConfig:
     out: tyro.conf.Positional[Path]
     """Folder of the results; a network that is there is trained further."""
     scenario: str = "soccer_2v2"
-    """Game whose pitch, robots and camera are drawn."""
+    """Name of the game; its pitch, robots and camera are drawn."""
     seconds: float = 600.0
     """Wall time of training."""
     batch: int = 128

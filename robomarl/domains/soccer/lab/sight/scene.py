@@ -22,7 +22,7 @@ class SightScene(NamedTuple):
     ball: tuple[Array, Array]
     """[E] [m]"""
     robots: tuple[Array, Array]
-    """[K, E] the other robots' places [m]."""
+    """[K, E] places of the other robots [m]."""
     opponents: Array
     """[K, E] 1 for an opponent, 0 for a mate."""
 

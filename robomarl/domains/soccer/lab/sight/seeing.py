@@ -50,7 +50,7 @@ class Seeing:
         self._session = onnxruntime.InferenceSession(str(network), options, providers=["CPUExecutionProvider"])
 
     def start(self, game: SoccerWorld, strips: np.ndarray) -> None:
-        """Begin games whose first pictures are `strips`."""
+        """Begin new games, with `strips` as their first pictures."""
         size, count = len(game.step), self.scenario.count
         self._states = [[self._placed(i, self._time_s(game)) for i in range(count)] for _ in range(size)]
         self._scale = 1 + self._errors.scale * self._random.uniform(-1, 1, (size, count))
