@@ -83,21 +83,21 @@ class StrikeGains(NamedTuple):
     aside_m: float = 0.0
     """... and from the middle of the court."""
     set_m: float = 0.0
-    """Matches: height of the setter's contact ..."""
+    """Matches: height of the setter's contact [m]."""
     set_apex_m: float = 0.0
-    """... and the height that the ball is to reach after it ..."""
+    """Matches: height that the ball is to reach after the setter's contact [m]."""
     hit_m: float = 0.0
-    """... the same of the attacker's contact ..."""
+    """Matches: height of the attacker's contact [m]."""
     hit_apex_m: float = 0.0
-    """... and of the ball after it ..."""
+    """Matches: height that the ball is to reach after the attacker's contact [m]."""
     land_m: float = 0.0
-    """... height of the ball at which it is to be over the attack's target ..."""
+    """Matches: height of the ball at which it is to be over the attack's target [m]."""
     side_m: float = 0.0
-    """... distance of the posts of setter and attacker from the middle of the court ..."""
+    """Matches: distance of the posts of setter and attacker from the middle of the court [m]."""
     serve_m: float = 0.0
-    """... place that a serve is aimed at: distance [m] from the net ..."""
+    """Matches: distance of a serve's target from the net [m]."""
     serve_aside_m: float = 0.0
-    """... and from the middle of the court."""
+    """Matches: distance of a serve's target from the middle of the court [m]."""
 
 
 class ComingContact(NamedTuple):
