@@ -182,8 +182,11 @@ class MonitorNode(Node):
         refused = await (self._activate() if order is Order.ACTIVATE else self._ask(order, self._settings.team))
         if order is Order.RESET:
             self._listen()
-            self._table.forget_stops()
+            # A robot that refused keeps its E-stop here: the next beat presses, so the next reset is a release again,
+            # and with a release robots forget a monitor that died while it pressed.
+            self._table.forget_stops(name for name in self._settings.team if name not in refused)
             self._resets = False
+            self._beat()
         response.success = not self._counting(order, refused)
         response.message = "; ".join(f"{name}: {why}" for name, why in refused.items())
         if order is Order.ESTOP:

@@ -4,6 +4,8 @@ start.
 No ROS here.
 """
 
+from collections.abc import Iterable
+
 from robomarl.ros.robot.health import ERROR, OK, WARN, DiagnosticEntry
 from robomarl.ros.robot.state_machine import State
 from robomarl.ros.robot.team_agreement import Announcement
@@ -34,9 +36,11 @@ class FleetTable:
         """Return True if a robot reports ESTOP: the E-stop was pressed before this monitor began."""
         return any(said.state is State.ESTOP for said, _ in self._heard.values())
 
-    def forget_stops(self) -> None:
-        """An E-stop that was heard of until now does not count any more; where robots are does."""
-        self._heard = {name: heard for name, heard in self._heard.items() if heard[0].state is not State.ESTOP}
+    def forget_stops(self, names: Iterable[str]) -> None:
+        """Forget that these robots reported ESTOP until now; other states and other robots stay."""
+        for name in names:
+            if name in self._heard and self._heard[name][0].state is State.ESTOP:
+                del self._heard[name]
 
     def bundles(self, steady_s: float) -> set[str]:
         """Bundles that are carried."""
