@@ -17,7 +17,7 @@ from robomarl.field.logs.layout import LogLayout
 from robomarl.field.real.battery import BatteryFigures, battery_of
 from robomarl.field.real.corrector import Corrected, CorrectorOrigin, correct, fit_corrector
 from robomarl.field.real.law import JudgedLaw, groups_of, judge
-from robomarl.field.real.laws import PITCH, ROLL, drag_law, loop_law, thrust_law
+from robomarl.field.real.laws import PITCH, ROLL, drag_law, loop_error_anywhere, loop_law, thrust_law
 from robomarl.field.real.predict import CommandModel, PredictionError, predict
 from robomarl.field.real.samples import PERIOD_S, FlightSamples, samples_of
 from robomarl.vehicles.corrected.corrector import corrector_text
@@ -38,6 +38,17 @@ NOT_TOLD = (
 
 
 @dataclass(frozen=True)
+class StalledLogs:
+    """Cost of stalls: the attitude loop is neither fitted nor judged where the log stalls."""
+
+    whole_share: float
+    """Share of the rows that count; see `whole_rows`."""
+    roll_rms_deg: float
+    """Error of the loop, held out, in all rows."""
+    pitch_rms_deg: float
+
+
+@dataclass(frozen=True)
 class Identified:
     """Figures of a vehicle."""
 
@@ -45,6 +56,8 @@ class Identified:
     accelerometer_late_s: float
     laws: tuple[JudgedLaw, ...]
     """Thrust, drag, roll, pitch; the last two only where orders were logged."""
+    stalls: StalledLogs | None
+    """Rows that stalls of the logs cost; None where no orders were logged."""
     without_orders: tuple[str, ...]
     """Names of flights in which no orders were logged: their columns are zero."""
     answer_s: float | None
@@ -74,13 +87,13 @@ def identify_logs(found: ComparedLogs, layout: LogLayout, vehicle: AnyVehicle) -
     thrust, drag = judge(thrust_law(), flights), judge(drag_law(), flights)
     _check_vehicle(flights, thrust, layout, vehicle)
     ordered = [flight for flight in flights if flight.ordered]
-    laws, predicted = [thrust, drag], ()
+    laws, predicted, stalls = [thrust, drag], (), None
     if len(ordered) >= LEAST_FLIGHTS and _divisible(ordered):
         roll, pitch = judge(loop_law(ROLL), ordered), judge(loop_law(PITCH), ordered)
         model = CommandModel(thrust, drag, (roll, pitch), vehicle.body.drag_per_s)
-        laws, predicted = [thrust, drag, roll, pitch], predict(ordered, model)
+        laws, predicted, stalls = [thrust, drag, roll, pitch], predict(ordered, model), _stalls(ordered, roll, pitch)
     return Identified(
-        flights, late_s, tuple(laws), tuple(flight.name for flight in flights if not flight.ordered),
+        flights, late_s, tuple(laws), stalls, tuple(flight.name for flight in flights if not flight.ordered),
         _answer_s(flights), battery_of(flights, thrust, vehicle), predicted,
         correct(flights, layout.estimate.name, bounds_of(vehicle, layout.estimate.name)),
     )  # fmt: skip
@@ -102,6 +115,15 @@ def _divisible(flights: Sequence[FlightSamples]) -> bool:
     return len(groups_of(flights)) > 1
 
 
+def _stalls(flights: Sequence[FlightSamples], roll: JudgedLaw, pitch: JudgedLaw) -> StalledLogs:
+    """Errors of the attitude loop in all rows, by parameters that were fitted without each flight's trajectory."""
+    rms = []
+    for axis, law in ((ROLL, roll), (PITCH, pitch)):
+        errors = [loop_error_anywhere(axis, np.array(law.without[one.trajectory]), one) for one in flights]
+        rms.append(float(np.sqrt((np.concatenate(errors) ** 2).mean())))
+    return StalledLogs(float(np.concatenate([one.whole[one.inner] for one in flights]).mean()), *rms)
+
+
 def _answer_s(flights: Sequence[FlightSamples]) -> float | None:
     """How late positions follow the ordered ones."""
     parts = [(flight.order_m[flight.inner], flight.true_m[flight.inner]) for flight in flights if flight.order_m.size]
@@ -119,6 +141,7 @@ def identified_figures(found: Identified) -> Figures:
             "shift_s": {name: [float(s.min()), float(np.median(s)), float(s.max())] for name, s in shifts.items()},
         },
         "laws": [asdict(law) for law in found.laws],
+        "stalls": asdict(found.stalls) if found.stalls else None,
         "without_orders": list(found.without_orders),
         "answer_s": found.answer_s,
         "battery": asdict(found.battery),
@@ -126,6 +149,17 @@ def identified_figures(found: Identified) -> Figures:
         "corrected": [asdict(row) for row in found.corrected.rows],
         "not_told": list(NOT_TOLD),
     }
+
+
+def stalls_told(figures: Figures) -> str:
+    """Return what stalls of the logs cost the attitude loop; "" where no orders were logged or nothing stalls."""
+    stalls = figures["stalls"]
+    if not stalls or stalls["whole_share"] == 1:
+        return ""
+    return (
+        f"roll and pitch are fitted and judged in the {stalls['whole_share']:.0%} of the rows where the log does not "
+        f"stall; in all rows {stalls['roll_rms_deg']:.3g} and {stalls['pitch_rms_deg']:.3g} degrees rms"
+    )
 
 
 def write_vehicle(folder: Path, name: str, found: Identified, vehicle: AnyVehicle, of: Provenance) -> Path:

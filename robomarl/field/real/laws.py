@@ -65,7 +65,10 @@ def _drag_error(theta: np.ndarray, flight: FlightSamples) -> np.ndarray:
 
 
 def loop_law(axis: int) -> FlightLaw:
-    """Believed tilt = gain * (loop of second order, delayed) of the tilt that was told, less the trim of a flight."""
+    """Believed tilt = gain * (loop of second order, delayed) of the tilt that was told, less the trim of a flight.
+
+    Rows near a stall of the log do not count.
+    """
     return FlightLaw(
         ("roll", "pitch")[axis],
         ("frequency_rad_s", "damping", "delay_s", "gain"),
@@ -80,8 +83,14 @@ def loop_law(axis: int) -> FlightLaw:
 
 
 def _loop_error(axis: int, theta: np.ndarray, flight: FlightSamples) -> np.ndarray:
+    rows = flight.whole[flight.inner]
+    return loop_error_anywhere(axis, theta, flight)[rows]
+
+
+def loop_error_anywhere(axis: int, theta: np.ndarray, flight: FlightSamples) -> np.ndarray:
+    """Return the error [R] in degrees of the loop in all rows of the flight, where the log stalls too."""
     error = (followed(theta, flight.tilt_order_rad[:, axis]) - flight.believed_tilt_rad[:, axis])[flight.inner]
-    return np.degrees(error - error.mean())
+    return np.degrees(error - error[flight.whole[flight.inner]].mean())
 
 
 def followed(theta: np.ndarray, order: np.ndarray) -> np.ndarray:

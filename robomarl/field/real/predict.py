@@ -144,14 +144,15 @@ def _true(one: _Flight, starts: np.ndarray) -> np.ndarray:
 
 
 def _features(one: _Flight, starts: np.ndarray, bias: np.ndarray) -> np.ndarray:
-    """[R, N] motion of the last half second, and orders of the next one."""
+    """[R, N] motion, accelerometer, voltages and orders of the last half second, and orders of the next one."""
     flight, tilt = one.samples, tilt_of(one.samples.true_turn)
     orders = np.c_[flight.tilt_order_rad, one.force]
     before = np.concatenate([flight.seen_m_s, flight.seen_m, tilt, orders, flight.gyro_rad_s], -1)
     now = np.concatenate([flight.seen_m_s, flight.seen_m, 0 * tilt, 0 * orders, 0 * flight.gyro_rad_s], -1)[starts]
     past = history(before, starts, BACK) - np.tile(now, len(BACK))
+    felt = history(np.c_[flight.force_m_s2, flight.voltage, flight.battery_v], starts, BACK)
     coming = np.concatenate([orders[starts + step] for step in AHEAD], -1)
-    return np.concatenate([past, coming, bias, flight.seen_m_s[starts], (tilt - one.tilt)[starts]], -1)
+    return np.concatenate([past, felt, coming, bias, flight.seen_m_s[starts], (tilt - one.tilt)[starts]], -1)
 
 
 def _rows(errors: np.ndarray) -> list[PredictionError]:

@@ -14,6 +14,7 @@ from robomarl.field.logs.errors import filtered, true_velocity
 from robomarl.field.logs.layout import LogLayout
 from robomarl.field.logs.logged_flight import GRAVITY_M_S2, LoggedFlight
 from robomarl.field.real.align import costs, delay_between, shift_over_time, signed
+from robomarl.field.real.stalls import whole_rows
 
 PERIOD_S = 0.01
 BEND_S = 0.21
@@ -66,6 +67,8 @@ class FlightSamples:
     """[K, 3], or [K, 0]."""
     shift_s: np.ndarray
     """[K] how much later the vehicle's clock is than that of motion capture, before it was taken out."""
+    whole: np.ndarray
+    """[K] True where orders and believed attitude were logged, and the log does not stall; see `whole_rows`."""
 
     @property
     def ordered(self) -> bool:
@@ -151,11 +154,13 @@ def _even(log: LoggedFlight, rows: slice, layout: LogLayout) -> FlightSamples:
         )
     bent = np.asarray(savgol_filter(true_m, window, 3, deriv=2, delta=PERIOD_S, axis=0))
     believed, volts = _turn(at(_continuous(log.believed_quat))), at(log.battery_v[:, None])[:, 0]
+    whole = at(whole_rows(log, rows)[:, None].astype(float))[:, 0] == 1
     return FlightSamples(
         log.file.name, named.group() if named else log.file.name, slice(int(first), int(last)), true_m,
         true_velocity(true_m, PERIOD_S), bent, _turn(at(_continuous(log.true_quat))), at(seen_m), at(seen_m_s),
         at(log.estimated_m), at(log.estimated_m_s), believed, at(log.force_m_s2), at(log.gyro_rad_s),
         duty.mean(-1), duty.max(-1) > LIMITED, volts, at(log.tilt_order_rad), at(log.order_m), np.zeros(len(grid_s)),
+        whole,
     )  # fmt: skip
 
 

@@ -109,10 +109,13 @@ def _origin(found: "ComparedLogs") -> "Provenance":
 
 def told_identified(figures: Figures) -> str:
     """Return the lines that the terminal shows of `--identify`."""
+    from robomarl.field.real.identified import stalls_told
+
     lines = ["fitted, with 95 % intervals; errors are of trajectories that were kept back:"]
     for law in figures["laws"]:
         values = ", ".join(f"{v['name']} {v['value']:.3g} [{v['low']:.3g}, {v['high']:.3g}]" for v in law["values"])
         lines.append(f"  {law['law']:<8}{law['rms']:.3g} {law['error_unit']} rms; {values}")
+    lines += [f"  {said}" for said in [stalls_told(figures)] if said]
     battery = figures["battery"]
     lines += [
         f"  {force['battery_v']:.1f} V under full load: {force['force_m_s2']:.1f} m/s^2, "

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robomarl.core.types import Figures
-from robomarl.field.real.identified import Identified
+from robomarl.field.real.identified import Identified, stalls_told
 from robomarl.field.real.law import JudgedLaw
 from robomarl.field.real.laws import followed, force_of
 from robomarl.field.real.samples import PERIOD_S, FlightSamples
@@ -70,6 +70,8 @@ def _laws(found: Identified, figures: Figures) -> Section:
     )
     if figures["answer_s"] is not None:
         lead += f" The position follows its order after {figures['answer_s']:.2f} s."
+    if stalls := stalls_told(figures):
+        lead += f" {stalls[0].upper()}{stalls[1:]}."
     if figures["without_orders"]:
         lead += f" No orders in {', '.join(figures['without_orders'])}."
     return Section("Fitted", grid(plots) + table(head, rows), lead)
