@@ -22,7 +22,7 @@ from robomarl.core.filter.decision import Library
 from robomarl.core.filter.params import SafetyParams, from_vehicle
 from robomarl.core.filter.qp.projection import project_rows
 from robomarl.core.hardware.vehicle import load_any_vehicle
-from robomarl.core.view import blank_view
+from robomarl.core.view import LocalView, blank_view
 
 SETTLED_S = 2.0
 """Robots know their bias by then: from then on the tube is the smaller one."""
@@ -91,7 +91,7 @@ class CrowdFlight:
 
     def __init__(self, crowd: Crowd) -> None:
         """Place robots at rest, and draw everything else."""
-        params, self.words = _declared(crowd)
+        params, self.words = self.declared(crowd)
         self.crowd, seed = crowd, [crowd.seed, crowd.count, sum(map(ord, crowd.kind))]
         self.random = np.random.default_rng([*seed, crowd.part] if crowd.part else seed)
         self.genes = drawn.draw(self.random, crowd.episodes, crowd.count)
@@ -116,6 +116,14 @@ class CrowdFlight:
         self.tube = self.vetoed = 0.0
         self.trips, self.references = 0, np.inf
 
+    def declared(self, crowd: Crowd) -> tuple[SafetyParams, Words]:
+        """What the robots are told, and the bounds of the plant."""
+        return _declared(crowd)
+
+    def sees(self, view: LocalView, step: int) -> LocalView:
+        """The view with what robots see of others than teammates: nothing."""
+        return view
+
     def _free_place(self) -> places.Place:
         crowd = self.crowd
         place = places.crowd(self.words, self.genes, crowd.kind, crowd.count)
@@ -134,7 +142,7 @@ class CrowdFlight:
         """One period."""
         team, words, now_s = self.team, self.words, self._clock_s + step * self.crowd.period_s
         now = directions(self.toward, unit(self._aim() - team.pos), team.pos, team.vel)
-        view = blank_view(self.crowd.count - 1, batch=now_s.shape)
+        view = self.sees(blank_view(self.crowd.count - 1, batch=now_s.shape), step)
         off_m = self.signals.of("pos", now, step) * words.off_m
         off_m_s = self.signals.of("vel", now, step) * words.off_m_s
         own = believed(team, team.pos + off_m, team.vel + off_m_s)

@@ -19,12 +19,14 @@ from robomarl.core.certificate.reference import (
 )
 from robomarl.core.certificate.rule import Pair, clearance, parts_from, watched
 from robomarl.core.certificate.solids import room_left
+from robomarl.core.certificate.strangers import later, least_left
 from robomarl.core.certificate.tracker import Point, track
 from robomarl.core.filter.checks import Checked, check, split
 from robomarl.core.filter.decision import Library, filter_batch
 from robomarl.core.filter.memory import LARGE, FilterCarry, initial_carry
 from robomarl.core.filter.model import bias, stacked
 from robomarl.core.filter.model.constants import constants_of
+from robomarl.core.filter.model.strangers import strangers_in
 from robomarl.core.filter.params import SafetyParams
 from robomarl.core.types import Array
 from robomarl.core.view import Heard, Plan
@@ -78,7 +80,7 @@ class Certificate:
     def step(self, carry: CertifiedCarry, given: DecisionInputs) -> tuple[CertifiedCarry, Certified]:
         """Decide once. Decisions come once a period; one that comes much too early moves no reference."""
         f, c, xp = self.figures, self.figures.tracker, self.library.xp
-        checked = check(c, given.view, given.nominal, xp)
+        checked = check(c, given.view._replace(sensed=()), given.nominal, xp)
         carry = self._settled(carry, checked, given.now_s)
         early_s = xp.maximum(carry.course.at_s - given.now_s - f.lead_s, 0.0)
         at_s = given.now_s + f.lead_s + early_s
@@ -140,6 +142,8 @@ class Certificate:
         agree = self._agree(ways, pact, (given, present), (start, times))
         good = are_allowed(f, ways.course, old, start, xp) & agree
         good = good & self._is_free(ways.course, old, (start.pos_m, times))
+        if (seen := strangers_in(self._front, given.view)) is not None:
+            good = good & (least_left(f, start, ways.course, seen, given.now_s, xp) >= 0)
         fit = carry.placed & checked.has_own & ~carry.trip & (early_s <= EARLY_SHARE * f.period_s)
         good = good & (fit & (is_sure | self._has_room(pact, present)))[..., None]
         course, accel = self._chosen(old, start, ways, good)
@@ -225,6 +229,8 @@ class Certificate:
         heard = Heard(known, pos, vel, none[..., 0], Plan(none, none, none))
         own = view.own._replace(pos_m=start.pos_m, vel_m_s=start.vel_m_s, age_s=start.at_s * 0.0)
         seen = view._replace(own=own, heard=heard)
+        if (met := strangers_in(self._front, view)) is not None:
+            seen = seen._replace(sensed=later(self.figures, met, start.at_s - given.now_s, xp))
         front, result = filter_batch(self._front, self.library, carry.front, seen, given.nominal)
         most = xp.asarray(self.figures.accel_m_s2, start.pos_m.dtype)
         return xp.clip(result.command[..., :3], -most, most), front

@@ -5,6 +5,7 @@ import math
 from dataclasses import dataclass
 
 from robomarl.core.config import UserError
+from robomarl.core.filter.memory import LARGE
 from robomarl.core.filter.model.constants import Constants, constants_of
 from robomarl.core.filter.params import Arena, SafetyParams, without_errors
 from robomarl.core.hardware.sections import LimitConfig, SafetyConfig, Vector3
@@ -85,12 +86,17 @@ class CertificateFigures:
     low_m: Vector3
     high_m: Vector3
     """Corners of the room in which references come to rest."""
+    stranger_m: float
+    """Distance of a moving reference from where a stranger may be, without its speed: kept distance, errors of both
+    places, tube, what clocks may be off, bend; 0 where the robot is told of no strangers."""
+    settles_s: float
+    """Time from the rest of the reference to that of the tracked point."""
 
     @property
     def wall_m(self) -> Vector3:
         """Distances along each axis that references rest from a wall of the arena."""
-        x, y, z = (WALL_TUBES * half for half in self.unlearned.half_m)
-        return (x, y, z)
+        (x, y, z), ahead = (WALL_TUBES * half for half in self.unlearned.half_m), self.tracker.look_ahead_m
+        return (x + ahead, y + ahead, z)
 
     @property
     def span_s(self) -> float:
@@ -100,7 +106,7 @@ class CertificateFigures:
 
 def uncovered(params: SafetyParams) -> str:
     """Return the name of a parameter of the filter that the certificate has no rule for; "" if there is none."""
-    return next((name for name in ("strangers", "tail", "boards_m") if getattr(params, name)), "")
+    return next((name for name in ("tail", "boards_m") if getattr(params, name)), "")
 
 
 def figures_of(params: SafetyParams, radius_m: float) -> CertificateFigures:
@@ -126,16 +132,11 @@ def figures_of(params: SafetyParams, radius_m: float) -> CertificateFigures:
     x, y, z = (WALL_TUBES * half for half in unlearned.half_m)
     low, high = _resting_room(params.arena, (x + ahead, y + ahead, z))
     segments = math.ceil((STOP_S + 2 * period) / SEGMENT_S)
+    bend = _bend(accel, period, (STOP_S + 2 * period) / segments)
+    beside = TUBE_SHARE * math.hypot(*unlearned.half_m) + smoothed + ahead
     return CertificateFigures(
         tracker=tracker,
-        front=_front(
-            params,
-            accel,
-            speed,
-            2 * learned.room_m,
-            TUBE_SHARE * math.hypot(*unlearned.half_m) + smoothed + ahead,
-            None if params.arena is None else Arena(low, high),
-        ),
+        front=_front(params, accel, (speed, 2 * learned.room_m, beside), Arena(low, high) if params.arena else None),
         period_s=period,
         lead_s=late + (count - 1) * period / 2,
         ahead_s=params.safety.delay_s - late,
@@ -148,10 +149,23 @@ def figures_of(params: SafetyParams, radius_m: float) -> CertificateFigures:
         learned_m_s2=LEARNED_BIAS_M_S2,
         stop_s=STOP_S,
         segments=segments,
-        bend_m=_bend(accel, period, (STOP_S + 2 * period) / segments),
+        bend_m=bend,
         low_m=low,
         high_m=high,
+        stranger_m=_stranger_m(params, speed) + beside + bend if params.strangers else 0.0,
+        settles_s=(count - 1) * period / 2,
     )
+
+
+def _stranger_m(params: SafetyParams, speed_m_s: float) -> float:
+    """Return the distance that a robot at this speed keeps from strangers, errors of both places and clocks counted in.
+
+    Who saw the stranger did not know its own place exactly either.
+    """
+    told = params.strangers
+    assert told is not None
+    errors = told.position_error_m + params.safety.position_error_m
+    return told.separation_m + errors + (speed_m_s + told.speed_m_s) * CLOCK_OFFSET_S
 
 
 def _reference_accel(params: SafetyParams) -> Vector3:
@@ -245,19 +259,17 @@ def _resting_room(arena: Arena | None, tube: Vector3) -> tuple[Vector3, Vector3]
     return (ax + x, ay + y, az + z), (bx - x, by - y, bz - z)
 
 
-def _front(
-    params: SafetyParams, accel: Vector3, speed_m_s: float, apart_m: float, beside_m: float, arena: Arena | None
-) -> SafetyParams:
+def _front(params: SafetyParams, accel: Vector3, lengths: Vector3, arena: Arena | None) -> SafetyParams:
     """Return the parameters of a filter between exact references.
 
     Args:
         params: safety parameters of the vehicle.
         accel: largest acceleration on each axis.
-        speed_m_s: largest speed.
-        apart_m: distance of two references.
-        beside_m: tube about a reference, and the look-ahead: they come on top of the clearance to obstacles.
+        lengths: largest speed; distance of two references; tube about a reference and look-ahead, which come on top of
+            the clearance to obstacles and strangers.
         arena: room in which references rest.
     """
+    speed_m_s, apart_m, beside_m = lengths
     safety = dataclasses.replace(
         without_errors(params.safety),
         separation_m=apart_m + FRONT_M,
@@ -270,13 +282,18 @@ def _front(
     # reference can't do is cut off afterwards, and the rule decides.
     x, y, z = (max(accel) if a > 0 else 0.0 for a in accel)
     limits = LimitConfig((-x, -y, -z), (x, y, z), speed_m_s, params.limits.yaw_rate_rad_s)
+    strangers = params.strangers
+    if strangers is not None:
+        strangers = dataclasses.replace(
+            strangers, separation_m=_stranger_m(params, speed_m_s) + beside_m, max_age_s=LARGE, answer="stop"
+        )
     # A reference is the look-ahead point itself, and what its robot's centre is off is in `apart_m`.
     return dataclasses.replace(
         params,
         safety=safety,
         limits=limits,
         arena=arena,
-        strangers=None,
+        strangers=strangers,
         tail=None,
         boards_m=None,
         min_mates=0,

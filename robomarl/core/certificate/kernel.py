@@ -70,9 +70,12 @@ class KernelCertificate(Certificate):
         """Copy the numbers.
 
         Raises:
-            UserError: the kernel can't be used here, or compares fewer times than these figures ask for.
+            UserError: the kernel can't be used here, compares fewer times than these figures ask for, or there are
+                strangers.
         """
         super().__init__(params, figures, _NUMPY)
+        if params.strangers:
+            raise UserError("The certificate in C has no rule for strangers.")
         self._c = kernel.load()
         if figures.segments + 2 > MOST_TIMES:
             raise UserError(

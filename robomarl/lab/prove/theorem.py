@@ -243,6 +243,30 @@ def _obstacles(given: Given) -> Iterator[Claim]:
         yield _at_least("obstacles", kept_m, {"clearance_m": clearance_m, "tube": half}, "m")
 
 
+def _strangers(given: Given) -> Iterator[Claim]:
+    """The distance of a moving reference from where a stranger may be holds all but that one's own motion."""
+    f, params = given.figures, given.params
+    if (told := params.strangers) is None:
+        return
+    smooth_m = math.hypot(*f.accel_m_s2) * (f.smooth_count**2 - 1) * f.period_s**2 / 24
+    step = (f.span_s - f.period_s) / f.segments
+    parts = {
+        "kept": told.separation_m,
+        "place of the stranger": told.position_error_m,
+        "place of who saw it": params.safety.position_error_m,
+        "tube": TUBE_SHARE * math.hypot(*f.unlearned.half_m) + smooth_m,
+        "look-ahead": params.look_ahead_m,
+        "clocks": (f.speed_m_s + told.speed_m_s) * CLOCK_OFFSET_S,
+        "arc": max(f.accel_m_s2) * step**2 / 8,
+    }
+    yield _at_least("strangers", f.stranger_m, parts, "m")
+    yield _at_least("rest before strangers", f.settles_s, {"smoothing": (f.smooth_count - 1) * f.period_s / 2}, "s")
+    speeds = ("speed", "speed_m_s"), ("acceleration", "accel_m_s2"), ("velocity error", "velocity_error_m_s")
+    for name, key in speeds:
+        has = getattr(f.front.strangers, key, 0.0)
+        yield _at_least(f"strangers' {name}", has, {"declared": getattr(told, key)}, "m, s")
+
+
 Part = Callable[[Given], Iterator[Claim]]
 PARTS: tuple[Part, ...] = (
     _pairs,
@@ -253,4 +277,5 @@ PARTS: tuple[Part, ...] = (
     _boxes,
     _room,
     _obstacles,
+    _strangers,
 )

@@ -6,7 +6,7 @@ import pytest
 
 from robomarl.core.certificate.figures import figures_of
 from robomarl.core.config import UserError
-from robomarl.core.filter.model.bodies import Obstacle
+from robomarl.core.filter.model.bodies import Obstacle, Strangers
 from robomarl.core.filter.params import Arena, from_vehicle
 from robomarl.core.hardware.vehicle import load_any_vehicle
 from robomarl.lab.prove.theorem import Given, check_theorem, claims_of
@@ -17,18 +17,21 @@ VEHICLES = ("crazyflie_21", "carrier_600", "ssl_omni", "turtlebot3_burger", "gri
 OBSTACLES = (Obstacle("sphere", (1.0, 0.0, 1.0), radius_m=0.2),)
 
 
-def given(name: str, obstacles: tuple[Obstacle, ...] = ()) -> Given:
+STRANGERS = Strangers(0.2, 2.0, 1.0, 0.03, 0.1, 0.5)
+
+
+def given(name: str, obstacles: tuple[Obstacle, ...] = (), strangers: Strangers | None = None) -> Given:
     """The figures of a vehicle in a room."""
     vehicle = load_any_vehicle(name)
     params = from_vehicle(vehicle, 0.02, Arena((-3, -3, 0.1), (3, 3, 2.4)))
-    params = dataclasses.replace(params, obstacles=obstacles)
+    params = dataclasses.replace(params, obstacles=obstacles, strangers=strangers)
     return Given(params, vehicle.body.radius_m, figures_of(params, vehicle.body.radius_m))
 
 
 @pytest.mark.parametrize("name", VEHICLES)
 def test_it_is_proved_for_what_ships(name: str):
-    claims = check_theorem(given(name), name)
-    assert {"pair lemma", "distance", "span"} <= {claim.name for claim in claims}
+    claims = check_theorem(given(name, strangers=STRANGERS), name)
+    assert {"pair lemma", "distance", "span", "strangers"} <= {claim.name for claim in claims}
     assert all(claim.slack >= -1e-9 for claim in claims)
 
 
@@ -53,10 +56,14 @@ def without(found: Given, name: str) -> Given:
         "obstacles": {
             "front": dataclasses.replace(f.front, safety=dataclasses.replace(f.front.safety, clearance_m=0.1))
         },
+        "strangers": {"stranger_m": f.stranger_m - 0.03},
+        "rest before strangers": {"settles_s": f.settles_s - f.period_s},
+        "strangers' speed": {"front": dataclasses.replace(f.front, strangers=SLOW)},
     }
     return found._replace(figures=dataclasses.replace(f, **holes[name]))
 
 
+SLOW = dataclasses.replace(STRANGERS, speed_m_s=0.9)
 HOLES = (
     "distance",
     "tube (distance)",
@@ -71,13 +78,16 @@ HOLES = (
     "prediction",
     "tracker's horizon",
     "obstacles",
+    "strangers",
+    "rest before strangers",
+    "strangers' speed",
 )
 
 
 @pytest.mark.parametrize("name", HOLES)
 def test_a_term_that_is_left_out_is_found(name: str):
     """Each hole by its own claim."""
-    broken = without(given("crazyflie_21", OBSTACLES), name)
+    broken = without(given("crazyflie_21", OBSTACLES, STRANGERS), name)
     assert name in {claim.name for claim in claims_of(broken) if not claim.holds}
     with pytest.raises(UserError, match="fails by"):
         check_theorem(broken, "crazyflie_21")
