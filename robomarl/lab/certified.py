@@ -18,6 +18,7 @@ from robomarl.core.certificate.pact import Word
 from robomarl.core.config import UserError
 from robomarl.core.filter.memory import Reason
 from robomarl.core.filter.params import SafetyParams
+from robomarl.core.filter.policy_gain_filter import SENT
 from robomarl.core.tree import both, each
 from robomarl.core.types import FilterResult
 from robomarl.core.view import LocalView, Plan
@@ -83,16 +84,18 @@ class CertifiedTeam:
     def __call__(
         self, carry: CertifiedTeamCarry, view: LocalView, nominal: np.ndarray, gain_per_s: np.ndarray | None = None
     ) -> tuple[CertifiedTeamCarry, FilterResult]:
-        """(memory, views [E, N], nominal [E, N, 4]) -> (memory, result); a policy's gain has no meaning here."""
+        """(memory, views [E, N], nominal [E, N, 4], or [E, N, 5] with a gain) -> (memory, result); a gain has no
+        meaning here."""
+        wanted = np.asarray(nominal, float)[..., :SENT]
         count = view.heard.mask.shape[-1] + 1
         leads = np.broadcast_to(np.arange(count)[:, None] < self._order(count), view.heard.mask.shape)
         robots, heard = carry.robots, carry.heard
         now_s = np.full(leads.shape[:-1], carry.decisions * self._period_s)
         if not isinstance(robots, CertifiedCarry) or not isinstance(heard, Word):
-            robots = self.certificate.init(np.asarray(view.own.pos_m, float), count - 1, now_s)
+            robots = self.certificate.init(np.full((*now_s.shape, 3), np.nan), count - 1, now_s)
             heard = self._as_heard(self.certificate.said(robots, leads))._replace(number=np.full(leads.shape, -1))
         heard = self._received(view, heard, carry.sent)
-        given = DecisionInputs(view, heard, leads, np.ones(leads.shape, bool), np.asarray(nominal, float), now_s)
+        given = DecisionInputs(view, heard, leads, np.ones(leads.shape, bool), wanted, now_s)
         robots, found = self.certificate.step(robots, given)
         sent = (self._as_heard(found.word), *carry.sent[: KEPT_DECISIONS - 1])
         none, has_own = np.zeros(leads.shape[:-1]), np.isfinite(view.own.pos_m).all(-1)
@@ -101,7 +104,7 @@ class CertifiedTeam:
         result = FilterResult(
             command=found.command,
             nominal=nominal,
-            active=~(np.abs(found.command - nominal) <= 1e-9).all(-1),
+            active=~(np.abs(found.command - wanted) <= 1e-9).all(-1),
             slack=none,
             solved=~found.vetoed,
             reason=np.where(has_own, int(Reason.OK), int(Reason.NON_FINITE)),
@@ -111,7 +114,8 @@ class CertifiedTeam:
 
     def seen(self, carry: CertifiedTeamCarry, view: LocalView) -> LocalView:
         """Return the view that policies decide on: robots are where their references are."""
-        return at_reference(carry.robots, view) if isinstance(carry.robots, CertifiedCarry) else view
+        robots = carry.robots
+        return at_reference(robots, view, self.params.look_ahead_m) if isinstance(robots, CertifiedCarry) else view
 
     def _received(self, view: LocalView, heard: Word, sent: tuple[Word, ...]) -> Word:
         """Return the newest words heard, now that messages of these ages have arrived."""

@@ -30,11 +30,21 @@ def test_a_fleet_for_which_one_fails_is_refused_by_its_name(monkeypatch: pytest.
         prove_fleet(FLEET, bundle)
 
 
+def test_a_fleet_that_drives_has_its_inequalities_proved_too():
+    drives = replace(load_fleet("navigation_3"), filter="certificate")
+    assert prove_fleet(drives, load_bundle(bundles_dir() / "navigation")) > 30
+
+
 def test_robots_and_arenas_that_it_does_not_cover_are_refused():
     bundle = load_bundle(bundles_dir() / "swap_4")
     ground = replace(FLEET, vehicle="ssl_omni", estimator="")
-    with pytest.raises(UserError, match="flies quadrotors, not ssl_omni"):
+    with pytest.raises(UserError, match="local_4: ssl_omni with bundle swap_4: planar differs"):
         prove_fleet(ground, bundle)
+    carriers = replace(load_fleet("lift_3"), filter="certificate")
+    with pytest.raises(
+        UserError, match="lift_3: filter = certificate moves robots by .*, and lift_3 commands .*rate.x"
+    ):
+        prove_fleet(carriers, load_bundle(bundles_dir() / "lift_3"))
     low = replace(bundle.contract.safety, arena=Arena((-3, -3, 0.1), (3, 3, 0.6)))
     narrow = replace(bundle, contract=replace(bundle.contract, safety=low))
     with pytest.raises(UserError, match="0.5 m wide along z"):

@@ -42,4 +42,4 @@ def test_a_robot_that_the_certificate_does_not_cover_is_refused(fleet: Path, cap
     content["robots"].append({"name": "c", "index": 2, "folder": str(fleet.parent / "c")})
     fleet.write_text(yaml.safe_dump(content))
     assert main(["up", str(fleet), "--sim", "mujoco", "--flights", "1", "--bundle", "lift_3"]) == 1
-    assert "filter = certificate flies quadrotors by acceleration.x" in capsys.readouterr().err
+    assert "filter = certificate moves robots by acceleration.x" in capsys.readouterr().err

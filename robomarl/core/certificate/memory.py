@@ -8,6 +8,7 @@ from robomarl.core.certificate.course import CommittedCourse, state_at
 from robomarl.core.certificate.pact import Pact, Word
 from robomarl.core.filter.memory import FilterCarry
 from robomarl.core.filter.model.bias import Bias
+from robomarl.core.filter.model.look_ahead import heading
 from robomarl.core.types import Array
 from robomarl.core.view import LocalView
 
@@ -71,11 +72,19 @@ class Certified(NamedTuple):
     """[..., 3] the tracked point in the middle of the range of times at which the command may take effect."""
 
 
-def at_reference(carry: CertifiedCarry, view: LocalView) -> LocalView:
+def at_reference(carry: CertifiedCarry, view: LocalView, ahead_m: float = 0.0) -> LocalView:
     """Return the view [...] with robots where their references are when the decision moves them.
 
-    Policies decide on it: tube and delay are the tracker's business, and a loop through both would swing.
+    Policies decide on it: tube and delay are the tracker's business, and a loop through both would swing. The reference
+    of a differential drive is its look-ahead point, this far in front of its axle: the axle is behind, as it heads.
     """
     pos, vel = state_at(carry.course, carry.until_s, np)
     own, kind = view.own, np.asarray(view.own.pos_m).dtype
+    if ahead_m:
+        ex, ey = heading(tuple(np.asarray(own.quat_wxyz)[..., i] for i in range(4)), np)
+        along, across = (np.stack([x, y, x * 0], -1) for x, y in ((ex, ey), (-ey, ex)))
+        turn = (vel * across).sum(-1, keepdims=True) / ahead_m
+        pos, vel = pos - ahead_m * along, (vel * along).sum(-1, keepdims=True) * along
+        omega = np.concatenate([np.asarray(own.omega_rad_s)[..., :2], turn], -1)
+        own = own._replace(omega_rad_s=omega.astype(kind))
     return view._replace(own=own._replace(pos_m=pos.astype(kind), vel_m_s=vel.astype(kind)))

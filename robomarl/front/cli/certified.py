@@ -19,15 +19,24 @@ def prove_fleet(fleet: Fleet, bundle: Bundle) -> int:
     """
     if fleet.filter != "certificate":
         return 0
-    from robomarl.core.certificate.figures import figures_of
+    from robomarl.core.certificate.figures import figures_of, uncovered
     from robomarl.core.filter.params import from_vehicle
-    from robomarl.core.hardware.vehicle import Quadrotor, load_any_vehicle
+    from robomarl.core.hardware.vehicle import load_any_vehicle
     from robomarl.lab.prove.theorem import Given, check_theorem
+    from robomarl.ros.robot.command_layout import FLYING
 
-    vehicle = load_any_vehicle(fleet.vehicle, fleet.estimator)
-    if not isinstance(vehicle, Quadrotor):
-        raise UserError(f"Fleet {fleet.name}: filter = certificate flies quadrotors, not {vehicle.name}; write qp.")
+    vehicle, action = load_any_vehicle(fleet.vehicle, fleet.estimator), bundle.contract.action
+    if (names := tuple(field.name for field in action.sent)) != FLYING:
+        raise UserError(
+            f"Fleet {fleet.name}: filter = certificate moves robots by {', '.join(FLYING)}, and {bundle.contract.name} "
+            f"commands {', '.join(names)}; write filter: qp."
+        )
     params = from_vehicle(vehicle, 1 / bundle.contract.rate_hz, bundle.contract.safety.arena, len(fleet.own) - 1)
-    params = replace(params, obstacles=bundle.contract.safety.obstacles).tighten(bundle.contract.safety)
+    try:
+        params = replace(params, obstacles=bundle.contract.safety.obstacles).tighten(bundle.contract.safety)
+    except ValueError as error:
+        raise UserError(f"Fleet {fleet.name}: {vehicle.name} with bundle {bundle.contract.name}: {error}") from None
+    if name := uncovered(params):
+        raise UserError(f"Fleet {fleet.name}: filter = certificate does not cover {name} yet; write filter: qp.")
     radius_m = vehicle.body.radius_m
     return len(check_theorem(Given(params, radius_m, figures_of(params, radius_m)), vehicle.name))

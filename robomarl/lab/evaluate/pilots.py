@@ -8,7 +8,6 @@ from robomarl.core.bundle.pilot import Pilot
 from robomarl.core.config import UserError
 from robomarl.core.domain.registry import domain_of_task, filter_for
 from robomarl.core.filter.params import SafetyParams
-from robomarl.core.hardware.vehicle import Quadrotor
 from robomarl.core.types import Array, FilterResult
 from robomarl.core.view import LocalView
 from robomarl.lab.certified import CertifiedTeam
@@ -101,9 +100,6 @@ def certified_team(scenario: Scenario, params: SafetyParams) -> CertifiedTeam:
     Raises:
         UserError: the certificate does not cover such a team.
     """
-    vehicle, commands = scenario.vehicle_config, simulation_of(scenario).action(scenario).fields
-    if not isinstance(vehicle, Quadrotor) or tuple(field.name for field in commands) != PLAIN:
-        raise UserError(
-            f"{scenario.name}: the certificate flies quadrotors by acceleration and yaw rate; use --filter qp."
-        )
-    return CertifiedTeam(params, vehicle.body.radius_m)
+    if tuple(field.name for field in simulation_of(scenario).action(scenario).sent) != PLAIN:
+        raise UserError(f"{scenario.name}: the certificate moves robots by acceleration and yaw rate; use --filter qp.")
+    return CertifiedTeam(params, scenario.vehicle_config.body.radius_m)

@@ -187,15 +187,15 @@ def guard_of(policy: Policy, vehicle: AnyVehicle, settings: PolicySettings, para
         return filter_for(policy.action, params)
     if settings.filter != "certificate":
         raise UserError(f"policy_node: filter = {settings.filter!r} is not known; allowed: full, qp, certificate.")
-    names = tuple(field.name for field in policy.action.fields)
-    if not isinstance(vehicle, Quadrotor) or names != FLYING:
+    if (names := tuple(field.name for field in policy.action.sent)) != FLYING:
         raise UserError(
-            f"policy_node: filter = certificate flies quadrotors by {', '.join(FLYING)}, and {policy.contract.name} "
+            f"policy_node: filter = certificate moves robots by {', '.join(FLYING)}, and {policy.contract.name} "
             f"commands a {vehicle.name} by {', '.join(names)}; write filter: qp into the fleet file."
         )
     count = len(settings.team)
     seat = settings.index, [(settings.index + 1 + k) % count for k in range(count - 1)]
-    return CertifiedRobot(params, vehicle.body.radius_m, seat)  # pyright: ignore[reportReturnType]
+    is_gained = len(policy.action.fields) > len(FLYING)
+    return CertifiedRobot(params, vehicle.body.radius_m, seat, is_gained)  # pyright: ignore[reportReturnType]
 
 
 def warm(fitted: Fitted, mates: int) -> None:

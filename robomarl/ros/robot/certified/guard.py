@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robomarl.core.certificate.course import rests_at_s, state_at, stop_of
+from robomarl.core.certificate.course import rests_at_s, stop_of
 from robomarl.core.certificate.figures import CertificateFigures, figures_of, uncovered
 from robomarl.core.certificate.kernel import certificate_of
 from robomarl.core.certificate.memory import Certified, CertifiedCarry, DecisionInputs, at_reference
@@ -24,6 +24,7 @@ from robomarl.core.filter.filter import SAME
 from robomarl.core.filter.memory import LARGE, Reason
 from robomarl.core.filter.model.bias import Bias, unanchored
 from robomarl.core.filter.params import SafetyParams
+from robomarl.core.filter.policy_gain_filter import SENT
 from robomarl.core.tree import Branch, Tree, each, new_tuple
 from robomarl.core.types import Array, FilterResult
 from robomarl.core.view import LocalView, Plan, blank_view
@@ -81,13 +82,16 @@ class Doubts(NamedTuple):
 class CertifiedRobot:
     """Filter of one robot; a pure function of its arguments, with the interface of `SafetyFilter`."""
 
-    def __init__(self, params: SafetyParams, radius_m: float, seat: tuple[int, Sequence[int]]) -> None:
+    def __init__(
+        self, params: SafetyParams, radius_m: float, seat: tuple[int, Sequence[int]], is_gained: bool = False
+    ) -> None:
         """Work out the numbers.
 
         Args:
             params: safety parameters of the vehicle, with its arena.
             radius_m: radius of its body.
             seat: index of this robot, and those of its teammates [K] in the order of its view.
+            is_gained: True if its policy sets a gain as well.
 
         Raises:
             UserError: the certificate does not cover what the parameters have; names it.
@@ -101,7 +105,7 @@ class CertifiedRobot:
             raise UserError(f"the certificate does not cover {name} yet; fly with filter: qp.")
         self.params, (index, mates) = params, seat
         self.figures: CertificateFigures = figures_of(params, radius_m)
-        self.certificate = certificate_of(params, self.figures)
+        self.certificate, self._is_gained = certificate_of(params, self.figures), is_gained
         self._leads = np.array([index < mate for mate in mates], bool)
         self._present = np.ones(len(mates), bool)
         self._lost = blank_view(len(mates)).own._replace(pos_m=np.full(3, np.nan))
@@ -178,21 +182,26 @@ class CertifiedRobot:
     def __call__(
         self, carry: RobotCarry, view: LocalView, nominal: Array, gain_per_s: Array | None = None
     ) -> tuple[RobotCarry, FilterResult]:
-        """(memory, view, nominal [4]) -> (memory, result), at the time of the last `hear`; the policy's gain has no
-        meaning here."""
-        wanted = np.asarray(nominal, float)
+        """(memory, view, nominal [4], or [5] with a gain) -> (memory, result), at the time of the last `hear`; a gain
+        has no meaning here."""
+        wanted = np.asarray(nominal, float)[:SENT]
         after, found = self._step(carry, view, wanted)
         away = np.asarray(view.heard.pos_m, float) - np.asarray(view.own.pos_m, float)
         gap = np.linalg.norm(away, axis=-1)[np.asarray(view.heard.mask, bool)].min(initial=np.inf)
         return after, FilterResult(
             command=found.command,
-            nominal=nominal,
+            nominal=self._with_gain(np.asarray(nominal)),
             active=not bool((np.abs(found.command - wanted) <= SAME).all()),
             slack=0.0,
             solved=not bool(found.vetoed),
             reason=Reason.OK if _is_sound(view) else Reason.NON_FINITE,
             margin_m=float(gap) - self.params.safety.separation_m,
         )
+
+    def _with_gain(self, nominal: np.ndarray) -> np.ndarray:
+        """The nominal command; where a policy sets a gain and another source made the command, with the file's."""
+        short = self._is_gained and len(nominal) == SENT
+        return np.append(nominal, self.params.safety.gain_per_s) if short else nominal
 
     def blind(self, carry: RobotCarry, view: LocalView, since_s: Array) -> tuple[RobotCarry, np.ndarray]:
         """A tick without an estimate: the reference brakes and rests, the robot makes its acceleration.
@@ -212,7 +221,8 @@ class CertifiedRobot:
         begins a session where it is.
         """
         if _is_sound(view) and carry.robot.placed:
-            led_m, _ = state_at(carry.robot.course, np.array(carry.now_s), np)
+            robot = carry.robot._replace(until_s=np.array(carry.now_s))
+            led_m = at_reference(robot, view, self.params.look_ahead_m).own.pos_m
             off = (np.asarray(view.own.pos_m, float) - led_m) * np.array(self.figures.squash)
             if float(np.linalg.norm(off)) > self.figures.unlearned.radius_m:
                 return self._step(self.hear(self.init(), (), carry.now_s), view, np.zeros(4))[0]
@@ -225,7 +235,7 @@ class CertifiedRobot:
 
     def seen(self, carry: RobotCarry, view: LocalView) -> LocalView:
         """Return the view that the policy decides on: the robot is where its reference is."""
-        return at_reference(carry.robot, view) if carry.robot.placed else view
+        return at_reference(carry.robot, view, self.params.look_ahead_m) if carry.robot.placed else view
 
     def _step(self, carry: RobotCarry, view: LocalView, nominal: np.ndarray) -> tuple[RobotCarry, Certified]:
         given = DecisionInputs(view, carry.heard, self._leads, self._present, nominal, np.array(carry.now_s))

@@ -6,7 +6,7 @@ from robomarl.core.certificate.figures import CertificateFigures, figures_of
 from robomarl.core.filter.params import from_vehicle
 from robomarl.core.goals.rest import PERIOD_S, Margins, RestDistances, vehicle_margins, vehicle_rest
 from robomarl.core.goals.room import goal_fault
-from robomarl.core.hardware.vehicle import AnyVehicle, Quadrotor
+from robomarl.core.hardware.vehicle import AnyVehicle
 
 CERTIFICATE = "certificate"
 """Name of the certificate among the filters of a fleet file."""
@@ -17,13 +17,14 @@ def rest_of(vehicle: AnyVehicle, filter_name: str) -> tuple[RestDistances, Margi
 
     Certified robots rest where the front between their references lets them.
     """
-    if filter_name != CERTIFICATE or not isinstance(vehicle, Quadrotor):
+    if filter_name != CERTIFICATE:
         return vehicle_rest(vehicle), vehicle_margins(vehicle)
     params = from_vehicle(vehicle, PERIOD_S)
     figures = figures_of(params, vehicle.body.radius_m)
     apart_m, clear_m = figures.front.safety.separation_m, figures.front.safety.clearance_m
     x, _, z = figures.wall_m
-    return RestDistances(apart_m, apart_m * figures.front.safety.downwash_ratio), Margins(x, z, clear_m)
+    above_m = None if params.planar else apart_m * figures.front.safety.downwash_ratio
+    return RestDistances(apart_m, above_m), Margins(x, None if params.planar else z, clear_m)
 
 
 def certified_goal_fault(figures: CertificateFigures, place_m: np.ndarray, reach_m: float = 0.0) -> str:
