@@ -17,6 +17,8 @@ GAIN_PER_S = 5.0
 """Acceleration per velocity error."""
 URGENCY = 3.0
 """Factor on an adversary's acceleration before the input limits cut it."""
+NEAR_M, LEARN_PER_S3 = 0.4, 1.0
+"""Distance from its goal within which a robot learns the acceleration that keeps it there, and the rate of that."""
 HOLD_S = 0.5
 """Mean time for which `bang_bang` and `random` hold a command."""
 
@@ -73,11 +75,23 @@ def swap(params: SafetyParams, team: Team) -> np.ndarray:
     return within_limits(params, _toward(team.pos, team.vel, team.goal, cruise, 1.5))
 
 
-def roundabout(params: SafetyParams, team: Team, radius_m: float) -> np.ndarray:
-    """Return commands [E, N, 3] along arcs of this radius to the goals, on which all robots keep right."""
-    pace = ArcPace(radius_m, CRUISE_SHARE * params.limits.speed_m_s, 2.0)
-    wanted, bend = keep_right(team.goal - team.pos, pace)
-    return within_limits(params, GAIN_PER_S * (wanted - team.vel) + bend)
+class KeepRight:
+    """Commands along arcs to the goals, on which all robots keep right; near its goal a robot learns the bias."""
+
+    def __init__(self, params: SafetyParams, shape: tuple[int, int], radius_m: float) -> None:
+        """Create E teams of N robots on arcs of this radius, which know of no bias."""
+        self.params, self._bias = params, np.zeros((*shape, 3))
+        self._pace = ArcPace(radius_m, CRUISE_SHARE * params.limits.speed_m_s, 2.0)
+
+    def __call__(self, team: Team) -> np.ndarray:
+        """Return commands [E, N, 3]."""
+        error = team.goal - team.pos
+        wanted, bend = keep_right(error, self._pace)
+        near = np.sqrt((error * error).sum(-1, keepdims=True)) < NEAR_M
+        most = np.array(self.params.bias_m_s2)
+        learned = self._bias + np.where(near, LEARN_PER_S3 * self.params.period_s * error, 0.0)
+        self._bias = np.clip(learned, -most, most)
+        return within_limits(self.params, GAIN_PER_S * (wanted - team.vel) + bend + self._bias)
 
 
 def within_limits(params: SafetyParams, accel: np.ndarray) -> np.ndarray:

@@ -58,6 +58,9 @@ class Campaign:
     """Fraction of the robots with a delay that changes at each tick."""
     bursts: float = 0.5
     """Fraction of the episodes in which messages are lost in bursts, at an equal loss rate."""
+    relayed: bool = False
+    """True if each message carries the last messages that its sender has received from other teammates. Nodes do not
+    send such messages; the campaign shows what they would bring (`python -m benchmarks.flight.relayed`)."""
     restart_every_s: float = 5.0
     """Mean time between two restarts of a robot's filter in flight; 0: none."""
     gains: Literal["owner", "hostile"] = "owner"
@@ -101,6 +104,7 @@ class World:
         self.sent = np.repeat(state[None], campaign.latency_steps, 0)
         self.heard = state[:, self.others.reshape(shape[1], -1)]
         self.age_s = np.zeros(self.heard.shape[:-1])
+        self.known = [(self.heard, self.age_s)] * campaign.latency_steps
         self.in_bursts = random.random((episodes, 1, 1)) < campaign.bursts
         self.silent = np.zeros(self.age_s.shape, bool)
         self.seen = self._estimate()
@@ -175,9 +179,27 @@ class World:
         message = np.concatenate([*self.seen[:2], *plan], -1)
         self.sent = np.concatenate([self.sent[1:], message[None]])
         arrives = ~self._lost()
+        self.known = [*self.known[1:], (self.heard, self.age_s)]
         self.heard = np.where(arrives[..., None], self.sent[0][:, self.others], self.heard)
         latency_s = self.campaign.latency_steps * self.params.period_s
         self.age_s = np.where(arrives, latency_s, self.age_s + self.params.period_s)
+        if self.campaign.relayed:
+            self._receive_relayed(arrives, latency_s)
+
+    def _receive_relayed(self, arrives: np.ndarray, latency_s: float) -> None:
+        """Receive the newer of the messages that teammates pass on; `arrives` [E, N, K] says whose messages come."""
+        heard, age_s = self.known[0]
+        robots = np.arange(len(self.others))[:, None]
+        states = np.zeros((len(heard), len(robots), len(robots), heard.shape[-1]))
+        ages_s = np.full(states.shape[:-1], np.inf)
+        states[:, robots, self.others], ages_s[:, robots, self.others] = heard, age_s + latency_s
+        by_mate_s = np.where(arrives[..., None], ages_s[:, self.others], np.inf)  # [E, N, K mates, N about whom]
+        newest = by_mate_s.argmin(2)[:, robots, self.others]
+        mate, teams = self.others[robots, newest], np.arange(len(heard))[:, None, None]
+        found_s = by_mate_s.min(2)[:, robots, self.others]
+        newer = found_s < self.age_s
+        self.heard = np.where(newer[..., None], states[teams, mate, self.others], self.heard)
+        self.age_s = np.where(newer, found_s, self.age_s)
 
     def _lost(self) -> np.ndarray:
         """Draw the lost messages [E, N, K], each alone or in bursts of `BURST_S` in the mean, with equal long-run

@@ -25,11 +25,11 @@ from robomarl.core.filter.give_way import GiveWay
 from robomarl.core.filter.params import SafetyParams
 from robomarl.core.hardware.sections import ASSUMED
 from robomarl.core.hardware.vehicle import AnyVehicle
-from robomarl.core.types import Array, Figures
+from robomarl.core.types import Figures
 from robomarl.lab.certified import CertifiedTeam, in_order
 from robomarl.lab.cluster.crew import crew, each
 from robomarl.lab.evaluate.pilots import TeamGuard
-from robomarl.lab.prove.campaign.adversary import Adversaries, Team, roundabout, swap
+from robomarl.lab.prove.campaign.adversary import Adversaries, KeepRight, Team, swap
 from robomarl.lab.prove.campaign.conditions import Campaign, Plant, World, height_of
 from robomarl.lab.prove.campaign.score import Record, Tally, figures
 from robomarl.lab.prove.ledger import Ledger
@@ -170,6 +170,7 @@ def fly(
     world = World(campaign, params, episodes, random)
     lead = world.team.pos.shape[:2]
     adversaries = Adversaries(params, lead, height_of(params), random, campaign.kinds)
+    around = KeepRight(params, lead, campaign.ring_m(params))
     carry = safety.init(lead)
     rules = GiveWay(params)
     way = rules.init(np.zeros(lead))
@@ -177,7 +178,10 @@ def fly(
     for _ in range(round(campaign.seconds / params.period_s)):
         view = world.view()
         hunt = campaign.task == "adversarial"
-        accel = adversaries(world.points, random) if hunt else _traded(campaign, params, _seen_points(world))
+        if hunt:
+            accel = adversaries(world.points, random)
+        else:
+            accel = around(_seen_points(world)) if campaign.task == AROUND else swap(params, _seen_points(world))
         nominal = np.concatenate([accel, np.zeros((*lead, 1))], -1)
         if campaign.detour and not hunt and campaign.task != AROUND:
             way, nominal = rules(way, view, nominal)
@@ -215,12 +219,5 @@ def pick(mask: np.ndarray, yes: Tree, no: Tree) -> Tree:
     return np.where(mask.reshape(mask.shape + (1,) * (yes.ndim - mask.ndim)), yes, no)
 
 
-def _traded(campaign: Campaign, params: SafetyParams, seen: Team) -> np.ndarray:
-    """Commands [E, N, 3] of robots that trade places."""
-    if campaign.task == AROUND:
-        return roundabout(params, seen, campaign.ring_m(params))
-    return swap(params, seen)
-
-
-def _seen_points(world: World) -> Array:
+def _seen_points(world: World) -> Team:
     return world.drives.points(world.seen) if world.drives else world.seen
