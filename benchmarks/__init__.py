@@ -20,7 +20,7 @@ BENCHMARKS = {
     "kills": "what is between a command and the motors dies in flight, of simulated vehicles; a quarter of an hour",
     "liveness": "time of crowds to their goals as flown, over straight through each other; five minutes",
     "pairs": "pairs of robots driven at each other by another hand than prove: contacts, least distance; three minutes",
-    "radio": "the smallest packet rate of one radio at which four simulated Crazyflies fly; ten minutes",
+    "radio": "the packet rates of one radio at which four simulated Crazyflies fly; ten minutes",
     "scale": "a sweep on two workers beside its trials one by one; processes killed at random; an hour",
     "sim": "agent-steps/s of the engines, beside bare MuJoCo",
     "start": "time to the help text and to a policy node that is ready",
