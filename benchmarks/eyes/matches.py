@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 import tyro
 
+from benchmarks.eyes.looks import Look, camera_with
 from robomarl.core.types import Figures
 from robomarl.domains.soccer.core.sight.own_pose import turned, wrapped
 from robomarl.domains.soccer.core.sight.tracker import SightTracker
@@ -48,6 +49,8 @@ class MatchesConfig:
     """Engine: fast or mujoco."""
     pictures: Literal["drawn", "mujoco"] = "drawn"
     """drawn: the renderer for training; mujoco: MuJoCo's renderer."""
+    look: Look = "mounted"
+    """Ranges of the drawn pictures; each robot of each match keeps one look."""
     eyes: Literal["both", "pixels", "geometric"] = "both"
     """Which teams play."""
     policy: str = "soccer_2v2"
@@ -75,7 +78,8 @@ def play(config: MatchesConfig, pixels: bool) -> Figures:
         if isinstance(sim, EyesSim) and step >= SETTLED:
             rows += errors(sim, game)
     eyes = "pixels" if pixels else "geometric"
-    about = {"eyes": eyes, "against": config.against, "sim": config.sim, "pictures": config.pictures if pixels else ""}
+    about = {"eyes": eyes, "against": config.against, "sim": config.sim, "policy": config.policy}
+    about |= {"pictures": config.pictures, "look": config.look} if pixels else {}
     return {**about, **figures(tally), **(summary(np.array(rows)) if rows else {})}
 
 
@@ -86,7 +90,8 @@ def _sim(config: MatchesConfig, scenario: SoccerScenario, pixels: bool) -> Socce
     sim = EyesSim(scenario, config.matches, config.seed, plain.play)
     tracker = SightTracker(scenario.count, camera_of(scenario).place_m[0])
     kind = DrawnCameras if config.pictures == "drawn" else RenderedCameras
-    sim.use(kind(scenario, config.seed + 100), Seeing(scenario, config.network, tracker, config.seed))
+    cameras = kind(scenario, config.seed + 100, camera_with(camera_of(scenario), config.look))
+    sim.use(cameras, Seeing(scenario, config.network, tracker, config.seed))
     return sim
 
 

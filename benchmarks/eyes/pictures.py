@@ -4,7 +4,7 @@
     python -m benchmarks.eyes.pictures /tmp/eyes/perception.onnx --num 200 --pictures mujoco
 
 A ball counts as found if the network says so with a probability above one half, within 0.15 rad of its azimuth. Errors
-are medians over those found; those of the mount (2 degrees in drawn pictures) are in them.
+are medians over those found; those of the mount (2 degrees in drawn pictures of the look `trained`) are in them.
 """
 
 from dataclasses import dataclass
@@ -16,6 +16,7 @@ import numpy as np
 import onnxruntime
 import tyro
 
+from benchmarks.eyes.looks import Look, camera_with
 from robomarl.domains.soccer.core.sight.layout import Sight, SightLayout, Spot
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.domains.soccer.lab.sight.compare import strip_pairs
@@ -37,6 +38,8 @@ class PicturesConfig:
     """Pictures."""
     pictures: Literal["drawn", "mujoco"] = "drawn"
     """drawn: the renderer for training, seeds that training has not; mujoco: MuJoCo's, with shadows."""
+    look: Look = "trained"
+    """Ranges of the drawn pictures."""
     scenario: str = "soccer_2v2"
     """Game."""
 
@@ -47,7 +50,8 @@ def pictures_of(config: PicturesConfig) -> tuple[np.ndarray, Labels]:
     if config.pictures == "mujoco":
         pairs = strip_pairs(scenario, camera_of(scenario), config.num, SEED, True)
         return pairs.rendered, pairs.labels
-    sample, strips, labels = sampler(scenario, BATCH), [], []
+    sample = sampler(scenario, BATCH, camera_with(camera_of(scenario), config.look))
+    strips, labels = [], []
     for k in range(-(-config.num // BATCH)):
         drawn, truth = sample(jax.random.key(SEED + k))
         strips.append(np.moveaxis(np.asarray(drawn), -1, 0))

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from robomarl.core.camera.camera import PinholeCamera
 from robomarl.core.camera.strip import GroundStrip, strip_table, to_strip
 from robomarl.core.view import LocalView, Plan
 from robomarl.domains.soccer.core.features import Picture, sensed_of
@@ -13,7 +14,6 @@ from robomarl.domains.soccer.lab.engines.robot_cameras import Poses, RobotCamera
 from robomarl.domains.soccer.lab.game import SoccerWorld, move, perceive
 from robomarl.domains.soccer.lab.placement import PLACE_DRAWS
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
-from robomarl.domains.soccer.lab.sight.fit import camera_of
 from robomarl.domains.soccer.lab.sight.pitch import pitch_of
 from robomarl.domains.soccer.lab.sight.renderer import make_renderer
 from robomarl.domains.soccer.lab.sight.scene import SightScene, draw_look
@@ -67,10 +67,9 @@ class EyesSim(SoccerSim):
 class DrawnCameras:
     """Cameras of our robots by the renderer for training: one look for each robot and batch of games."""
 
-    def __init__(self, scenario: SoccerScenario, seed: int) -> None:
-        """Compile at the first picture."""
-        self.scenario, self._key = scenario, jax.random.key(seed)
-        self._camera = camera_of(scenario)
+    def __init__(self, scenario: SoccerScenario, seed: int, camera: PinholeCamera) -> None:
+        """Compile at the first picture; looks are drawn from the ranges of the camera."""
+        self.scenario, self._key, self._camera = scenario, jax.random.key(seed), camera
         render = make_renderer(pitch_of(scenario), self._camera, GroundStrip())
         self._render = jax.jit(lambda scene, look: render(scene, look).strip)
         self._look = None
@@ -107,10 +106,9 @@ def scene_of(scenario: SoccerScenario, game: SoccerWorld, camera_x_m: float) -> 
 class RenderedCameras:
     """Cameras of our robots by MuJoCo's renderer, with shadows and smooth edges."""
 
-    def __init__(self, scenario: SoccerScenario, seed: int) -> None:
+    def __init__(self, scenario: SoccerScenario, seed: int, camera: PinholeCamera) -> None:
         """Build the scene; raises `UserError` if no GL library works here."""
         self.scenario, self._random = scenario, np.random.default_rng(seed)
-        camera = camera_of(scenario)
         self._table = strip_table(camera, GroundStrip())
         self._cameras = RobotCameras(scenario, camera).__enter__()
 

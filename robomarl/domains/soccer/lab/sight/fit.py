@@ -59,9 +59,11 @@ def camera_of(scenario: SoccerScenario) -> PinholeCamera:
     return scenario.robot.camera
 
 
-def sampler(scenario: SoccerScenario, size: int) -> Callable[[jax.Array], tuple[jax.Array, Labels]]:
-    """Return the compiled function from a key to E pictures [R, C, 3, E] and their labels."""
-    camera, pitch, strip = camera_of(scenario), pitch_of(scenario), GroundStrip()
+def sampler(
+    scenario: SoccerScenario, size: int, camera: PinholeCamera
+) -> Callable[[jax.Array], tuple[jax.Array, Labels]]:
+    """Return the compiled function from a key to E pictures [R, C, 3, E] of a camera and their labels."""
+    pitch, strip = pitch_of(scenario), GroundStrip()
     others = (0,) * (scenario.count - 1) + (1,) * scenario.count
     render = make_renderer(pitch, camera, strip)
 
@@ -88,7 +90,7 @@ def as_batch(pictures: np.ndarray, labels: Labels, strip: GroundStrip) -> Batch:
 def batches(scenario: SoccerScenario, size: int, seed: int) -> Iterator[Batch]:
     """Yield batches without end, drawn in a thread of their own."""
     ready: queue.Queue[Batch] = queue.Queue(4)
-    sample, strip = sampler(scenario, size), GroundStrip()
+    sample, strip = sampler(scenario, size, camera_of(scenario)), GroundStrip()
 
     def fill() -> None:
         key = jax.random.key(seed)
