@@ -17,15 +17,13 @@ import tyro
 from benchmarks.eyes.looks import Look, camera_with
 from robomarl.core.types import Figures
 from robomarl.domains.soccer.core.sight.own_pose import turned, wrapped
-from robomarl.domains.soccer.core.sight.tracker import SightTracker
 from robomarl.domains.soccer.lab.batch import SoccerSim, make_soccer
 from robomarl.domains.soccer.lab.evaluation.evaluate import figures, make_player
 from robomarl.domains.soccer.lab.evaluation.match import MatchTally, count
 from robomarl.domains.soccer.lab.game import SoccerWorld
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
-from robomarl.domains.soccer.lab.sight.eyes_sim import DrawnCameras, EyesSim, RenderedCameras
-from robomarl.domains.soccer.lab.sight.fit import camera_of
-from robomarl.domains.soccer.lab.sight.seeing import Seeing
+from robomarl.domains.soccer.lab.sight.eyes_sim import DrawnCameras, EyesSim, RenderedCameras, seeing_soccer
+from robomarl.domains.soccer.lab.sight.pitch import camera_of
 from robomarl.lab.league.two_sides import BothSides
 from robomarl.lab.sim.scenario import load_scenario
 
@@ -87,12 +85,9 @@ def _sim(config: MatchesConfig, scenario: SoccerScenario, pixels: bool) -> Socce
     plain = make_soccer(scenario, config.sim, config.matches, config.seed)
     if not pixels:
         return plain
-    sim = EyesSim(scenario, config.matches, config.seed, plain.play)
-    tracker = SightTracker(scenario.count, camera_of(scenario).place_m[0])
     kind = DrawnCameras if config.pictures == "drawn" else RenderedCameras
     cameras = kind(scenario, config.seed + 100, camera_with(camera_of(scenario), config.look))
-    sim.use(cameras, Seeing(scenario, config.network, tracker, config.seed))
-    return sim
+    return seeing_soccer(plain, config.network.read_bytes(), cameras, config.seed)
 
 
 def errors(sim: EyesSim, game: SoccerWorld) -> list[tuple[float, ...]]:

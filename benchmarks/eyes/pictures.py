@@ -20,8 +20,9 @@ from benchmarks.eyes.looks import Look, camera_with
 from robomarl.domains.soccer.core.sight.layout import Sight, SightLayout, Spot
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.domains.soccer.lab.sight.compare import strip_pairs
-from robomarl.domains.soccer.lab.sight.fit import camera_of, sampler
+from robomarl.domains.soccer.lab.sight.fit import sampler
 from robomarl.domains.soccer.lab.sight.labels import Labels
+from robomarl.domains.soccer.lab.sight.pitch import camera_of
 from robomarl.lab.sim.scenario import load_scenario
 
 BATCH, SEED = 500, 900

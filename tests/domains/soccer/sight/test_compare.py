@@ -7,7 +7,7 @@ import pytest
 
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.domains.soccer.lab.sight.compare import apart, strip_pairs
-from robomarl.domains.soccer.lab.sight.fit import camera_of
+from robomarl.domains.soccer.lab.sight.pitch import camera_of
 from robomarl.lab.gl import find_gl
 from robomarl.lab.sim.scenario import load_scenario
 

@@ -7,9 +7,8 @@ import pytest
 
 from robomarl.core.camera.strip import GroundStrip
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
-from robomarl.domains.soccer.lab.sight.fit import camera_of
 from robomarl.domains.soccer.lab.sight.labels import Labels, labels_of
-from robomarl.domains.soccer.lab.sight.pitch import pitch_of
+from robomarl.domains.soccer.lab.sight.pitch import camera_of, pitch_of
 from robomarl.domains.soccer.lab.sight.renderer import Rendered, make_renderer
 from robomarl.domains.soccer.lab.sight.scene import SightScene, plain_look
 from robomarl.lab.sim.scenario import load_scenario

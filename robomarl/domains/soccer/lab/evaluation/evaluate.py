@@ -10,9 +10,11 @@ from typing import cast
 
 import numpy as np
 
+from robomarl.core.bundle.bundle import PERCEPTION_FILE
+from robomarl.core.bundle.runtime import Policy
 from robomarl.core.config import UserError
 from robomarl.core.types import Figures
-from robomarl.domains.soccer.lab.batch import make_soccer
+from robomarl.domains.soccer.lab.batch import SoccerSim, make_soccer
 from robomarl.domains.soccer.lab.controllers import SCRIPTS
 from robomarl.domains.soccer.lab.controllers.scripted_teams import ScriptedTeam
 from robomarl.domains.soccer.lab.evaluation.match import (
@@ -26,6 +28,7 @@ from robomarl.domains.soccer.lab.evaluation.match import (
 from robomarl.domains.soccer.lab.evaluation.picture import film_match
 from robomarl.domains.soccer.lab.scenario import SoccerScenario, check_roles
 from robomarl.domains.soccer.lab.sections import Sees
+from robomarl.domains.soccer.lab.sight.pitch import camera_of
 from robomarl.lab.evaluate.episodes import EpisodeScore, Step
 from robomarl.lab.evaluate.evaluation import EvalRow, FlownPolicy
 from robomarl.lab.evaluate.intervals import wilson
@@ -94,7 +97,7 @@ def evaluate_game(name: str, scenario_name: str | None, config: GameConfig) -> F
     tally, first = _matches(scenario, players, config)
     took_s = time.perf_counter() - started_s
     about = {"policy": name, "against": against, "scenario": scenario.name, "sim": config.sim, "seed": config.seed}
-    about |= {"sees": scenario.sees, "against_sees": scenario.opponent.sees}
+    about |= {"sees": _sight(ours, scenario.sees), "against_sees": scenario.opponent.sees}
     about["filter"] = "off" if name in SCRIPTS else config.filter
     found = {**about, **figures(tally), "realtime_factor": config.episodes * scenario.time_limit_s / took_s}
     if config.set_pieces:
@@ -163,7 +166,11 @@ class TrainedTeam(PilotedTeam):
     def __init__(self, policy: FlownPolicy, scenario: SoccerScenario, mode: str, sees: Sees = "eyes") -> None:
         """Combine the policy with its filter; raises as `PilotedTeam`."""
         super().__init__(policy, scenario, mode)
-        self.sees = sees
+        self.sees: Sees = sees
+        self.network: bytes | None = None
+        """Perception network of a bundle that reads pictures."""
+        if isinstance(policy, Policy) and policy.contract.image:
+            self.network = policy.bundle.files[PERCEPTION_FILE]
 
 
 class MatchScore(EpisodeScore[MatchTally]):
@@ -192,6 +199,11 @@ class MatchScore(EpisodeScore[MatchTally]):
         return row(step.after, index)
 
 
+def _sight(player: Player, sees: Sees) -> str:
+    """By what a team sees."""
+    return "pixels" if isinstance(player, TrainedTeam) and player.network else sees
+
+
 def _players(name: str, against: str, scenario: SoccerScenario, mode: str) -> tuple[Player, Player]:
     """Both teams."""
     ours = make_player(name, scenario, scenario.roles, mode)
@@ -211,13 +223,26 @@ def _made(
     players: Portable[tuple[Player, Player]], scenario: SoccerScenario, config: GameConfig, num: int
 ) -> Made[MatchTally]:
     """All that plays `num` matches side by side."""
-    sim = make_soccer(scenario, config.sim, num, config.seed)
-    return BothSides(scenario, *players()), sim, MatchScore(scenario)
+    ours, theirs = players()
+    return BothSides(scenario, ours, theirs), _sim(scenario, ours, config, num), MatchScore(scenario)
+
+
+def _sim(scenario: SoccerScenario, ours: Player, config: GameConfig, num: int) -> SoccerSim:
+    """The games; a team that reads pictures gets drawn ones, of cameras that are mounted as their file says."""
+    plain = make_soccer(scenario, config.sim, num, config.seed)
+    if not isinstance(ours, TrainedTeam) or ours.network is None:
+        return plain
+    from robomarl.domains.soccer.lab.sight.eyes_sim import DrawnCameras, seeing_soccer
+
+    camera = camera_of(scenario)
+    mounted = dataclasses.replace(camera.randomize, mount_error_rad=(0.0, 0.0), lens=(1.0, 1.0))
+    cameras = DrawnCameras(scenario, config.seed + 100, dataclasses.replace(camera, randomize=mounted))
+    return seeing_soccer(plain, ours.network, cameras, config.seed)
 
 
 def _set_pieces(scenario: SoccerScenario, ours: Player, config: GameConfig) -> Figures:
     size = min(config.episodes, 2 * MatchScore.side_by_side)
-    sim = make_soccer(scenario, config.sim, size, config.seed)
+    sim = _sim(scenario, ours, config, size)
     scored, kicked = play_set_pieces(sim, ours, config.seed, min(SET_PIECE_S, scenario.time_limit_s))
     median = float(np.median(kicked))
     return {

@@ -1,5 +1,7 @@
 """`EyesSim`: games in which our team sees pixels and nothing else; the opponents see as the scenario says."""
 
+from typing import Protocol
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -9,15 +11,28 @@ from robomarl.core.camera.strip import GroundStrip, strip_table, to_strip
 from robomarl.core.view import LocalView, Plan
 from robomarl.domains.soccer.core.features import Picture, sensed_of
 from robomarl.domains.soccer.core.sight.reports import in_own_order
+from robomarl.domains.soccer.core.sight.tracker import SightTracker
 from robomarl.domains.soccer.lab.batch import SoccerSim
 from robomarl.domains.soccer.lab.engines.robot_cameras import Poses, RobotCameras
 from robomarl.domains.soccer.lab.game import SoccerWorld, move, perceive
 from robomarl.domains.soccer.lab.placement import PLACE_DRAWS
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
-from robomarl.domains.soccer.lab.sight.pitch import pitch_of
+from robomarl.domains.soccer.lab.sight.pitch import camera_of, pitch_of
 from robomarl.domains.soccer.lab.sight.renderer import make_renderer
-from robomarl.domains.soccer.lab.sight.scene import SightScene, draw_look
-from robomarl.domains.soccer.lab.sight.seeing import Cameras, Seeing
+from robomarl.domains.soccer.lab.sight.scene import SightScene, draw_look, plain_look
+from robomarl.domains.soccer.lab.sight.seeing import NOISE, Seeing
+
+
+class Cameras(Protocol):
+    """Interface of what draws the pictures of our robots."""
+
+    def begin(self, rows: np.ndarray, whole: int) -> None:
+        """Begin new games: these [E] of a batch of `whole`."""
+        ...
+
+    def __call__(self, game: SoccerWorld) -> np.ndarray:
+        """Return strips [E, N, 32, 96, 3] uint8 of our robots."""
+        ...
 
 
 class EyesSim(SoccerSim):
@@ -26,16 +41,27 @@ class EyesSim(SoccerSim):
     def use(self, cameras: Cameras, eyes: Seeing) -> None:
         """Take the cameras and the robots' eyes, before `reset`."""
         self.cameras, self.eyes = cameras, eyes
+        self._sight_random = np.random.default_rng([self._seed, 1])
+
+    def take(self, first: int, whole: int, batch: int = 0) -> None:
+        """Simulate games of a larger batch; see `BatchSim.take`."""
+        super().take(first, whole, batch)
+        self._sight_random = np.random.default_rng([self._seed, 1, batch])
 
     def _started(self, world: SoccerWorld) -> None:
         super()._started(world)
-        self.eyes.start(world, self.cameras(world))
+        self.cameras.begin(self._rows, self.whole)
+        self.eyes.start(world, self.cameras(world), self._noise())
+
+    def _noise(self) -> np.ndarray:
+        """[E, N, NOISE] standard normal, for each game that of its place in the whole batch."""
+        return self._sight_random.normal(size=(self.whole, self.scenario.count, NOISE))[self._rows]
 
     def _advance(
         self, world: SoccerWorld, command: np.ndarray, draws: np.ndarray, plan: Plan | None = None
     ) -> SoccerWorld:
         game = move(self.scenario, world, command, draws, self.play, plan)
-        seen = self.eyes.step(game, self.cameras(game))
+        seen = self.eyes.step(game, self.cameras(game), self._noise())
         return perceive(self.scenario, game, draws[..., PLACE_DRAWS:], seen)
 
     def views(self) -> LocalView:
@@ -64,6 +90,22 @@ class EyesSim(SoccerSim):
         return Picture(mask, pos, vel, np.where(mask, (age + scenario.eyes.latency_s)[:, None], 0.0))
 
 
+def seeing_soccer(plain: SoccerSim, network: bytes, cameras: Cameras, seed: int) -> EyesSim:
+    """Return the games of another batch, played by a team that sees pixels.
+
+    Args:
+        plain: batch with engine and number of games.
+        network: ONNX file of `SightLayout`.
+        cameras: of our robots.
+        seed: of the games and, apart from them, of the errors of odometry.
+    """
+    scenario = plain.scenario
+    sim = EyesSim(scenario, plain.num_envs, seed, plain.play)
+    tracker = SightTracker(scenario.count, camera_of(scenario).place_m[0])
+    sim.use(cameras, Seeing(scenario, network, tracker))
+    return sim
+
+
 class DrawnCameras:
     """Cameras of our robots by the renderer for training: one look for each robot and batch of games."""
 
@@ -72,14 +114,17 @@ class DrawnCameras:
         self.scenario, self._key, self._camera = scenario, jax.random.key(seed), camera
         render = make_renderer(pitch_of(scenario), self._camera, GroundStrip())
         self._render = jax.jit(lambda scene, look: render(scene, look).strip)
-        self._look = None
+        self._look = plain_look(1)
+
+    def begin(self, rows: np.ndarray, whole: int) -> None:
+        """Draw a look for each robot of each game of the batch."""
+        count = self.scenario.count
+        looks = draw_look(self._key, self._camera, whole * count)
+        self._look = jax.tree.map(lambda part: part[..., (rows[:, None] * count + np.arange(count)).ravel()], looks)
 
     def __call__(self, game: SoccerWorld) -> np.ndarray:
         """Return strips [E, N, 32, 96, 3]."""
         scene = scene_of(self.scenario, game, self._camera.place_m[0])
-        size = scene.ball[0].shape[0]
-        if self._look is None:
-            self._look = draw_look(self._key, self._camera, size)
         look = self._look._replace(seed=self._look.seed + jnp.uint32(7919 * int(game.step[0]) + 1))
         strips = np.moveaxis(np.asarray(self._render(scene, look)), -1, 0)
         return strips.reshape(-1, self.scenario.count, *strips.shape[1:])
@@ -111,6 +156,9 @@ class RenderedCameras:
         self.scenario, self._random = scenario, np.random.default_rng(seed)
         self._table = strip_table(camera, GroundStrip())
         self._cameras = RobotCameras(scenario, camera).__enter__()
+
+    def begin(self, rows: np.ndarray, whole: int) -> None:
+        """All games look alike."""
 
     def __call__(self, game: SoccerWorld) -> np.ndarray:
         """Return strips [E, N, 32, 96, 3]."""

@@ -19,12 +19,11 @@ import tyro
 
 from robomarl.core.camera.camera import PinholeCamera
 from robomarl.core.camera.strip import GroundStrip
-from robomarl.core.config import UserError
 from robomarl.domains.soccer.core.sight.layout import SightLayout
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.domains.soccer.lab.sight.labels import Labels, labels_of
 from robomarl.domains.soccer.lab.sight.network import CELL, SightGraph, SightNetwork, sight_loss
-from robomarl.domains.soccer.lab.sight.pitch import pitch_of
+from robomarl.domains.soccer.lab.sight.pitch import camera_of, pitch_of
 from robomarl.domains.soccer.lab.sight.renderer import make_renderer
 from robomarl.domains.soccer.lab.sight.scene import draw_look, draw_scene
 from robomarl.lab.sim.scenario import load_scenario
@@ -50,13 +49,6 @@ class FitConfig:
     """Channels of the network's grid."""
     seed: int = 0
     """Seed of pictures and weights."""
-
-
-def camera_of(scenario: SoccerScenario) -> PinholeCamera:
-    """Return the camera of the scenario's robot; raises `UserError` if it has none."""
-    if scenario.robot.camera is None:
-        raise UserError(f"{scenario.vehicle}.yaml: has no camera; add the section camera, as ssl_omni.yaml has it.")
-    return scenario.robot.camera
 
 
 def sampler(

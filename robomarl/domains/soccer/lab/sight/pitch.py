@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from robomarl.core.camera.camera import PinholeCamera
+from robomarl.core.config import UserError
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 
 MATERIALS = ("carpet", "line", "board", "goal", "body", "mate", "opponent", "ball", "beyond")
@@ -48,3 +50,10 @@ def pitch_of(scenario: SoccerScenario) -> Pitch:
     area, body = scenario.field, scenario.robot.body
     sizes = (area.length_m, area.width_m, area.goal_width_m, body.height_m, scenario.ball.radius_m)
     return Pitch(*sizes, body.radius_m, body.height_m)
+
+
+def camera_of(scenario: SoccerScenario) -> PinholeCamera:
+    """Return the camera of the scenario's robot; raises `UserError` if it has none."""
+    if scenario.robot.camera is None:
+        raise UserError(f"{scenario.vehicle}.yaml: has no camera; add the section camera, as ssl_omni.yaml has it.")
+    return scenario.robot.camera

@@ -1,22 +1,21 @@
 """`Seeing`: the robots of our team in E games, each with a network, a tracker and odometry of its own."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 import onnxruntime
 
 from robomarl.domains.soccer.core.sight.layout import FloatArray, SightLayout
-from robomarl.domains.soccer.core.sight.own_pose import turned, wrapped
+from robomarl.domains.soccer.core.sight.own_pose import between, turned
 from robomarl.domains.soccer.core.sight.tracker import Believed, Odometry, SightState, SightTracker
 from robomarl.domains.soccer.lab.camera import CameraPicture, Pose
 from robomarl.domains.soccer.lab.game import SoccerWorld
-from robomarl.domains.soccer.lab.placement import line_up
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 
-Cameras = Callable[[SoccerWorld], np.ndarray]
-"""(game) -> strips [E, N, 32, 96, 3] uint8 of our robots."""
+PLACED = np.array([0.1, 0.1, 0.1])
+"""Standard deviation of the place [m] and heading [rad] that a robot is told when it is put somewhere, assumed."""
+NOISE = 6
+"""Standard normal numbers of a robot and decision: of odometry, and of the pose that it is told where it is put."""
 
 
 @dataclass(frozen=True)
@@ -34,35 +33,44 @@ class OdometryErrors:
 class Seeing:
     """Eyes of our robots: strips of the last decision in, poses and pictures of this one out."""
 
-    def __init__(self, scenario: SoccerScenario, network: Path, tracker: SightTracker, seed: int) -> None:
+    def __init__(self, scenario: SoccerScenario, network: bytes, tracker: SightTracker) -> None:
         """Load the network.
 
         Args:
             scenario: the game; the camera's latency is one decision.
             network: ONNX file of `SightLayout`.
             tracker: numbers of the tracker.
-            seed: of the errors of odometry.
         """
         self.scenario, self.tracker, self.layout = scenario, tracker, SightLayout()
-        self._random, self._errors = np.random.default_rng(seed), OdometryErrors()
+        self._errors = OdometryErrors()
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
-        self._session = onnxruntime.InferenceSession(str(network), options, providers=["CPUExecutionProvider"])
+        self._session = onnxruntime.InferenceSession(network, options, providers=["CPUExecutionProvider"])
 
-    def start(self, game: SoccerWorld, strips: np.ndarray) -> None:
-        """Begin new games, with `strips` as their first pictures."""
-        size, count = len(game.step), self.scenario.count
-        self._states = [[self._placed(i, self._time_s(game)) for i in range(count)] for _ in range(size)]
-        self._scale = 1 + self._errors.scale * self._random.uniform(-1, 1, (size, count))
-        self._strips, self._before, self._restarts = strips, _poses(game, count), game.referee.restarts.copy()
+    def start(self, game: SoccerWorld, strips: np.ndarray, noise: FloatArray) -> None:
+        """Begin new games.
+
+        Args:
+            game: their states.
+            strips: their first pictures.
+            noise: [E, N, NOISE]; the wheels' radius is drawn from it, too.
+        """
+        poses, now_s = _poses(game, self.scenario.count), self._time_s(game)
+        self._states = [
+            [self._placed(pose, off, now_s) for pose, off in zip(*rows, strict=True)]
+            for rows in zip(poses, noise[..., 3:], strict=True)
+        ]
+        self._scale = 1 + self._errors.scale * np.tanh(noise[..., 0])
+        self._strips, self._before, self._restarts = strips, poses, game.referee.restarts.copy()
         self.believed: list[list[Believed]] = []
 
-    def step(self, game: SoccerWorld, strips: np.ndarray) -> tuple[Pose, CameraPicture]:
+    def step(self, game: SoccerWorld, strips: np.ndarray, noise: FloatArray) -> tuple[Pose, CameraPicture]:
         """Return poses [E, N] and pictures [E, N, T] of our robots one decision later, in their field frame.
 
         Args:
             game: the game now.
             strips: pictures of now, which arrive with the next decision.
+            noise: [E, N, NOISE]
         """
         now, count, now_s = _poses(game, self.scenario.count), self.scenario.count, self._time_s(game)
         put_back = game.referee.restarts != self._restarts
@@ -72,10 +80,12 @@ class Seeing:
             for i in range(count):
                 state = self._states[env][i]
                 if put_back[env]:
-                    state, sight, odometry = self._placed(i, now_s), None, Odometry(0.0, 0.0, 0.0)
+                    state = self._placed(now[env, i], noise[env, i, 3:], now_s)
+                    sight, odometry = None, Odometry(0.0, 0.0, 0.0)
                 else:
                     sight = self.layout.read(self._run(self._strips[env, i]), now_s - self.scenario.period_s)
-                    odometry = self._odometry(self._before[env, i], now[env, i], float(self._scale[env, i]))
+                    motion = between(self._before[env, i], now[env, i]) / self.scenario.period_s
+                    odometry = self._odometry(motion, float(self._scale[env, i]), noise[env, i, :3])
                 state, believed = self.tracker.step(state, sight, odometry, now_s)
                 self._states[env][i] = state
                 row.append(believed)
@@ -89,22 +99,19 @@ class Seeing:
     def _time_s(self, game: SoccerWorld) -> float:
         return float(game.step[0]) * self.scenario.period_s
 
-    def _placed(self, index: int, now_s: float) -> SightState:
-        """Return the memory of a robot at its place for a kick-off, which it knows by its role."""
-        depth, lane = line_up(self.scenario)
-        back = 0.75 * depth[index] if index == 0 else depth[index]
-        pose = np.array([-float(back), float(lane[index]), 0.0])
-        return self.tracker.start(now_s, pose, (0.3, 0.2))
+    def _placed(self, pose: FloatArray, noise: FloatArray, now_s: float) -> SightState:
+        """Return the memory of a robot that was put somewhere: it knows its pose [3] roughly."""
+        return self.tracker.start(now_s, pose + PLACED * noise, (0.3, 0.2))
 
-    def _odometry(self, before: FloatArray, now: FloatArray, scale: float) -> Odometry:
-        dt, errors = self.scenario.period_s, self._errors
-        turn = wrapped(float(now[2] - before[2]))
-        ahead, left = turned(float(before[2]) + turn / 2).T @ (now[:2] - before[:2]) / dt
-        noise = self._random.normal(size=3)
+    def _odometry(self, motion: FloatArray, scale: float, noise: FloatArray) -> Odometry:
+        """Return what wheels and gyroscope say of a motion [3] in the body frame [m/s, m/s, rad/s]."""
+        ahead, left, turn = motion
+        ahead, left = turned(-float(turn) * self.scenario.period_s / 2) @ np.array([ahead, left])
+        errors = self._errors
         return Odometry(
             float(ahead * scale + errors.noise_m_s * noise[0]),
             float(left * scale + errors.noise_m_s * noise[1]),
-            float(turn / dt + errors.noise_rad_s * noise[2]),
+            float(turn + errors.noise_rad_s * noise[2]),
         )
 
     def _told(self) -> tuple[Pose, CameraPicture]:
