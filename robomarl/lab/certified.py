@@ -16,6 +16,7 @@ from robomarl.core.certificate.kernel import certificate_of
 from robomarl.core.certificate.memory import CertifiedCarry, DecisionInputs, at_reference
 from robomarl.core.certificate.pact import Word
 from robomarl.core.config import UserError
+from robomarl.core.domain.onboard import CertifiedCommand
 from robomarl.core.filter.memory import Reason
 from robomarl.core.filter.params import SafetyParams
 from robomarl.core.filter.policy_gain_filter import SENT
@@ -24,6 +25,8 @@ from robomarl.core.types import FilterResult
 from robomarl.core.view import LocalView, Plan
 from robomarl.lab.sim.message import mates_of
 
+ELSEWHERE_TUBES = 2.0
+"""So many radii of its tube away from its reference, a robot does not fly back: it begins where it is."""
 KEPT_DECISIONS = 8
 """Number of decisions whose words are kept: a message that is older when it arrives counts as lost."""
 
@@ -47,6 +50,8 @@ class CertifiedTeamCarry(NamedTuple):
     sent: tuple[Word, ...]
     """Words of the last decisions as they will be heard, newest first."""
     decisions: int
+    worn: tuple[object, ...] = ()
+    """Memory of commands of another kind, see `CertifiedCommand`."""
 
     @property
     def plan(self) -> Plan:
@@ -94,10 +99,11 @@ class CertifiedTeam:
         if not isinstance(robots, CertifiedCarry) or not isinstance(heard, Word):
             robots = self.certificate.init(np.full((*now_s.shape, 3), np.nan), count - 1, now_s)
             heard = self._as_heard(self.certificate.said(robots, leads))._replace(number=np.full(leads.shape, -1))
-        heard = self._received(view, heard, carry.sent)
+        robots, heard, said = self._begun_again(view, (robots, heard, carry.sent))
+        heard = self._received(view, heard, said)
         given = DecisionInputs(view, heard, leads, np.ones(leads.shape, bool), wanted, now_s)
         robots, found = self.certificate.step(robots, given)
-        sent = (self._as_heard(found.word), *carry.sent[: KEPT_DECISIONS - 1])
+        sent = (self._as_heard(found.word), *said[: KEPT_DECISIONS - 1])
         none, has_own = np.zeros(leads.shape[:-1]), np.isfinite(view.own.pos_m).all(-1)
         away = np.asarray(view.heard.pos_m, float) - np.asarray(view.own.pos_m, float)[..., None, :]
         gap = np.where(view.heard.mask, np.linalg.norm(away, axis=-1), math.inf).min(-1, initial=math.inf)
@@ -110,12 +116,32 @@ class CertifiedTeam:
             reason=np.where(has_own, int(Reason.OK), int(Reason.NON_FINITE)),
             margin_m=gap - self._separation_m,
         )
-        return CertifiedTeamCarry(robots, heard, sent, carry.decisions + 1), result
+        return carry._replace(robots=robots, heard=heard, sent=sent, decisions=carry.decisions + 1), result
 
     def seen(self, carry: CertifiedTeamCarry, view: LocalView) -> LocalView:
         """Return the view that policies decide on: robots are where their references are."""
         robots = carry.robots
         return at_reference(robots, view, self.params.look_ahead_m) if isinstance(robots, CertifiedCarry) else view
+
+    def _begun_again(
+        self, view: LocalView, known: tuple[CertifiedCarry, Word, tuple[Word, ...]]
+    ) -> tuple[CertifiedCarry, Word, tuple[Word, ...]]:
+        """Return memory and words; teams with a robot far outside its tube, because it was pushed or put elsewhere,
+        remember nothing but their biases, and take their places anew."""
+        robots, heard, sent = known
+        led = at_reference(robots, view, self.params.look_ahead_m).own.pos_m
+        off = (np.asarray(view.own.pos_m, float) - led) * np.array(self.figures.squash)
+        lost = ((off * off).sum(-1) > (ELSEWHERE_TUBES * self.figures.unlearned.radius_m) ** 2) & robots.placed
+        if not (anew := lost.any(-1)).any():
+            return known
+        none = self.certificate.init(np.full(off.shape, np.nan), heard.number.shape[-1], robots.course.at_s)
+        fresh = none._replace(bias=robots.bias, commands=robots.commands)
+
+        def pick(new: np.ndarray, old: np.ndarray) -> np.ndarray:
+            return np.where(anew.reshape(anew.shape + (1,) * (old.ndim - 1)), new, old)
+
+        heard, *sent = (w._replace(number=pick(np.full(w.number.shape, -1), w.number)) for w in (heard, *sent))
+        return both(fresh, robots, pick), heard, tuple(sent)
 
     def _received(self, view: LocalView, heard: Word, sent: tuple[Word, ...]) -> Word:
         """Return the newest words heard, now that messages of these ages have arrived."""
@@ -137,3 +163,18 @@ class CertifiedTeam:
         robots = np.arange(len(mates))[:, None, None]
         back = (mates[mates] == robots).argmax(-1)  # the row that a robot has in its teammate's view
         return each(said, lambda part: part[:, mates, back])
+
+
+class CertifiedPlayers:
+    """The certificate as the guard of a simulated team whose commands are of another kind."""
+
+    def __init__(self, way: CertifiedCommand, radius_m: float) -> None:
+        """Work out the numbers: how the commands go through the certificate, and the radius of a robot's body."""
+        self._way, self._team = way, CertifiedTeam(way.params, radius_m)
+        self.params, self.init, self.seen = way.params, self._team.init, self._team.seen
+
+    def __call__(
+        self, carry: CertifiedTeamCarry, view: LocalView, nominal: np.ndarray, gain_per_s: np.ndarray | None = None
+    ) -> tuple[CertifiedTeamCarry, FilterResult]:
+        """(memory, views [E, N], nominal [E, N, A]) -> (memory, result)."""
+        return self._way(self._team, carry, view, nominal)

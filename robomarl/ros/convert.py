@@ -92,7 +92,7 @@ def broadcast_from(
     """Return a state estimate and plan as one message.
 
     Args:
-        said: state, plan, and detections or the words of the certificate to send.
+        said: state, plan, detections, and the words of the certificate to send.
         stamp_s: stamp of the estimate [s].
         robot: name of the sender.
         ahead_s: times [s] from the stamp to the plan's state, after all queued commands, and to the
@@ -103,7 +103,7 @@ def broadcast_from(
     points = [point_of([pos], [vel], time_s) for pos, vel, time_s in moves]
     points += [point_of(seen.pos_m, seen.vel_m_s, -seen.age_s)] if seen else []
     points += _courses(words) if words else []
-    things = words.names if words else seen.kinds if seen else ()
+    things = (*(words.names if words else ()), *(seen.kinds if seen else ()))
     return MultiDOFJointTrajectory(header=header(stamp_s), joint_names=[robot, *things], points=points)
 
 
@@ -141,13 +141,15 @@ def broadcast_to(message: MultiDOFJointTrajectory, robot: str = "") -> tuple[Bro
     _check_name(message, robot)
     names, points = tuple(list(message.joint_names)[1:]), points_of(message)
     state, more = points[:3], points[3:]
-    is_certified = len(more) == COURSE_POINTS
-    if len(points) != 3 + (COURSE_POINTS if is_certified else bool(names)) or not _has_counts(state, [1, 1, 1]):
+    is_certified = len(more) >= COURSE_POINTS
+    things, courses = (more[:-COURSE_POINTS], more[-COURSE_POINTS:]) if is_certified else (more, [])
+    if len(things) > 1 or bool(names) != bool(more) or not _has_counts(state, [1, 1, 1]):
         raise MessageError("a state and plan has three points, and one more for the things that are named if any are")
+    mates = len(courses[1].transforms) if courses else 0
     pos = np.array([xyz_of(point.transforms[0].translation) for point in state])
     vel = np.array([xyz_of(point.velocities[0].linear) for point in state])
-    words = _words_in(names, more) if is_certified else None
-    seen = _detections_in(names, more[0]) if more and not is_certified else None
+    words = _words_in(names[:mates] if things else names, courses) if courses else None
+    seen = _detections_in(names[mates:], things[0]) if things else None
     return Broadcast(pos[0], vel[0], Plan(pos[1], vel[1], pos[2]), seen, words), stamp_of(message.header)
 
 

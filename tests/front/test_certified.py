@@ -35,6 +35,17 @@ def test_a_fleet_that_drives_has_its_inequalities_proved_too():
     assert prove_fleet(drives, load_bundle(bundles_dir() / "navigation")) > 30
 
 
+def test_opponents_are_among_the_inequalities_of_players(monkeypatch: pytest.MonkeyPatch):
+    players, bundle = replace(load_fleet("soccer_2v2"), filter="certificate"), load_bundle(bundles_dir() / "soccer_2v2")
+    assert prove_fleet(players, bundle) > 30
+    monkeypatch.setattr(theorem, "TUBE_SHARE", 2.0)
+    monkeypatch.setattr(theorem, "PARTS", (theorem._strangers,))
+    with pytest.raises(
+        UserError, match=r"ssl_omni.yaml: the certificate's strangers fails by 0\.0.*place of who saw it"
+    ):
+        prove_fleet(players, bundle)
+
+
 def test_robots_and_arenas_that_it_does_not_cover_are_refused():
     bundle = load_bundle(bundles_dir() / "swap_4")
     ground = replace(FLEET, vehicle="ssl_omni", estimator="")

@@ -9,12 +9,26 @@ import yaml
 pytest.importorskip("rclpy")
 pytest.importorskip("mujoco")
 
+from robomarl.core.paths import fleets_dir
 from robomarl.front.cli import main
 from tests.ros.groundbundle import make_ground_bundle
 
 pytestmark = pytest.mark.ros
 BODIES_M = {"ssl_omni": 0.18, "turtlebot3_burger": 0.226}
 """Distance of two centres at which bodies touch."""
+
+
+@pytest.mark.slow
+def test_certified_players_play_and_nobody_is_hit(tmp_path: Path):
+    """Two teams that are strangers to each other; what a player sees and its words ride on one message."""
+    fleet = yaml.safe_load((fleets_dir() / "soccer_2v2.yaml").read_text())
+    robots = [{**robot, "folder": str(tmp_path / robot["name"])} for robot in fleet["robots"]]
+    (tmp_path / "players.yaml").write_text(yaml.safe_dump({**fleet, "filter": "certificate", "robots": robots}))
+    figures, log = tmp_path / "figures.json", str(tmp_path / "out")
+    words = ["--sim", "mujoco", "--seed", "5", "--duration", "10", "--bundle", "soccer_2v2", "--out", log]
+    assert main(["up", str(tmp_path / "players.yaml"), *words, "--json", str(figures)]) == 0
+    flight = json.loads(figures.read_text())["flight"]
+    assert flight["success"] and flight["collisions"] == 0 and flight["filter_active_share"] > 0.5
 
 
 @pytest.mark.parametrize("vehicle", ["ssl_omni", pytest.param("turtlebot3_burger", marks=pytest.mark.slow)])

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from robomarl.core.config import UserError
 from robomarl.core.filter.memory import LARGE
+from robomarl.core.filter.model.bodies import Strangers
 from robomarl.core.filter.model.constants import Constants, constants_of
 from robomarl.core.filter.params import Arena, SafetyParams, without_errors
 from robomarl.core.hardware.sections import LimitConfig, SafetyConfig, Vector3
@@ -152,18 +153,16 @@ def figures_of(params: SafetyParams, radius_m: float) -> CertificateFigures:
         bend_m=bend,
         low_m=low,
         high_m=high,
-        stranger_m=_stranger_m(params, speed) + beside + bend if params.strangers else 0.0,
+        stranger_m=_stranger_m(params, params.strangers, speed) + beside + bend if params.strangers else 0.0,
         settles_s=(count - 1) * period / 2,
     )
 
 
-def _stranger_m(params: SafetyParams, speed_m_s: float) -> float:
+def _stranger_m(params: SafetyParams, told: Strangers, speed_m_s: float) -> float:
     """Return the distance that a robot at this speed keeps from strangers, errors of both places and clocks counted in.
 
     Who saw the stranger did not know its own place exactly either.
     """
-    told = params.strangers
-    assert told is not None
     errors = told.position_error_m + params.safety.position_error_m
     return told.separation_m + errors + (speed_m_s + told.speed_m_s) * CLOCK_OFFSET_S
 
@@ -282,11 +281,9 @@ def _front(params: SafetyParams, accel: Vector3, lengths: Vector3, arena: Arena 
     # reference can't do is cut off afterwards, and the rule decides.
     x, y, z = (max(accel) if a > 0 else 0.0 for a in accel)
     limits = LimitConfig((-x, -y, -z), (x, y, z), speed_m_s, params.limits.yaw_rate_rad_s)
-    strangers = params.strangers
-    if strangers is not None:
-        strangers = dataclasses.replace(
-            strangers, separation_m=_stranger_m(params, speed_m_s) + beside_m, max_age_s=LARGE, answer="stop"
-        )
+    if (strangers := params.strangers) is not None:
+        kept = _stranger_m(params, strangers, speed_m_s) + beside_m
+        strangers = dataclasses.replace(strangers, separation_m=kept, max_age_s=LARGE, answer="stop")
     # A reference is the look-ahead point itself, and what its robot's centre is off is in `apart_m`.
     return dataclasses.replace(
         params,

@@ -70,8 +70,7 @@ class KernelCertificate(Certificate):
         """Copy the numbers.
 
         Raises:
-            UserError: the kernel can't be used here, compares fewer times than these figures ask for, or there are
-                strangers.
+            UserError: the kernel can't be used here, compares fewer times than these figures ask for, or has strangers.
         """
         super().__init__(params, figures, _NUMPY)
         if params.strangers:

@@ -75,8 +75,8 @@ class Certified(NamedTuple):
 def at_reference(carry: CertifiedCarry, view: LocalView, ahead_m: float = 0.0) -> LocalView:
     """Return the view [...] with robots where their references are when the decision moves them.
 
-    Policies decide on it: tube and delay are the tracker's business, and a loop through both would swing. The reference
-    of a differential drive is its look-ahead point, this far in front of its axle: the axle is behind, as it heads.
+    Policies decide on it: tube and delay are the tracker's business, and a loop through both would swing. That of a
+    differential drive leads its look-ahead point, this far in front of its axle: the axle is behind, as it heads.
     """
     pos, vel = state_at(carry.course, carry.until_s, np)
     own, kind = view.own, np.asarray(view.own.pos_m).dtype

@@ -1,9 +1,9 @@
 """The rule for strangers, who keep to no rule: a robot is at rest before one can be there. Array-generic.
 
-A stranger was seen at a place, some time ago. Since then it has got no farther than its largest speed
-allows, nor farther from where it was going than its largest acceleration allows. A course is taken
-only if it stays away from all that from when the robot begins to move until it stands. After that the
-stranger has to keep away. Newer sightings rule out places and add none, so the old course stays good.
+A stranger was seen at a place, some time ago. Since then it has got no farther than its largest speed allows, nor
+farther from where it was going than its largest acceleration allows. A course is taken only if it stays away from all
+that from when the robot begins to move until it stands. After that the stranger has to keep away. Newer sightings rule
+out places and add none, so the old course stays good.
 """
 
 from types import ModuleType
@@ -28,9 +28,7 @@ class _Legs(NamedTuple):
 def least_left(
     f: CertificateFigures, start: CommittedCourse, ways: CommittedCourse, seen: Strangers, now_s: Array, xp: ModuleType
 ) -> Array:
-    """[..., C] least distance [m] that is left between courses and where strangers may be by then; without any, inf.
-
-    Not a number where a sighting is none: nothing is known of that stranger.
+    """[..., C] least distance [m] left between courses and where strangers may be; NaN where a sighting is none.
 
     Args:
         f: numbers of the vehicle.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
-from typing import TYPE_CHECKING, Generic, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, Protocol, Self, TypeVar
 
 from robomarl.core.types import Array, Figures, FilterResult
 from robomarl.core.view import LocalView
@@ -55,6 +55,36 @@ class Around(Protocol):
         ...
 
 
+class Wearing(Protocol):
+    """Memory of a certificate with room for that of commands of another kind."""
+
+    @property
+    def worn(self) -> tuple[object, ...]:
+        """That memory; empty before the first decision."""
+        ...
+
+    def _replace(self, *, worn: tuple[object, ...]) -> Self: ...
+
+
+W = TypeVar("W", bound=Wearing)
+"""The memory of a certificate."""
+
+
+class CertifiedCommand(Protocol):
+    """How commands of a kind go through the certificate."""
+
+    def __call__(
+        self, decide: Callable[..., tuple[W, FilterResult]], memory: W, view: LocalView, command: Array, /
+    ) -> tuple[W, FilterResult]:
+        """As `Around`."""
+        ...
+
+    @property
+    def params(self) -> "SafetyParams":
+        """Parameters of the certificate in this place."""
+        ...
+
+
 def as_it_is(decide: Callable[..., tuple[M, FilterResult]], memory: M, *given: object) -> tuple[M, FilterResult]:
     """Return the decision of a filter for acceleration and yaw rate, for commands of exactly these elements."""
     return decide(memory, *given)
@@ -72,6 +102,8 @@ class Command:
     """How they go through a filter for acceleration and yaw rate, in training and in the graph that holds the filter
     too; None: `filter` needs more than that, there is no such graph, and the domain's environment has a filter of its
     own."""
+    certified: "LazyImport[CertifiedCommand] | None" = None
+    """(params) -> how they go through the certificate; None: it takes acceleration and yaw rate only."""
     further: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict[str, tuple[str, tuple[str, ...]]])
     """Unit, and frames that they may be in, of elements that only this kind has, by name."""
 

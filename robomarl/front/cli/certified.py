@@ -20,13 +20,15 @@ def prove_fleet(fleet: Fleet, bundle: Bundle) -> int:
     if fleet.filter != "certificate":
         return 0
     from robomarl.core.certificate.figures import figures_of, uncovered
+    from robomarl.core.domain.registry import command_of
     from robomarl.core.filter.params import from_vehicle
     from robomarl.core.hardware.vehicle import load_any_vehicle
     from robomarl.lab.prove.theorem import Given, check_theorem
     from robomarl.ros.robot.command_layout import FLYING
 
     vehicle, action = load_any_vehicle(fleet.vehicle, fleet.estimator), bundle.contract.action
-    if (names := tuple(field.name for field in action.sent)) != FLYING:
+    certified = command_of(action).certified
+    if certified is None and (names := tuple(field.name for field in action.sent)) != FLYING:
         raise UserError(
             f"Fleet {fleet.name}: filter = certificate moves robots by {', '.join(FLYING)}, and {bundle.contract.name} "
             f"commands {', '.join(names)}; write filter: qp."
@@ -36,6 +38,7 @@ def prove_fleet(fleet: Fleet, bundle: Bundle) -> int:
         params = replace(params, obstacles=bundle.contract.safety.obstacles).tighten(bundle.contract.safety)
     except ValueError as error:
         raise UserError(f"Fleet {fleet.name}: {vehicle.name} with bundle {bundle.contract.name}: {error}") from None
+    params = certified(params).params if certified else params
     if name := uncovered(params):
         raise UserError(f"Fleet {fleet.name}: filter = certificate does not cover {name} yet; write filter: qp.")
     radius_m = vehicle.body.radius_m

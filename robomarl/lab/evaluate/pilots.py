@@ -6,11 +6,11 @@ import numpy as np
 
 from robomarl.core.bundle.pilot import Pilot
 from robomarl.core.config import UserError
-from robomarl.core.domain.registry import domain_of_task, filter_for
+from robomarl.core.domain.registry import command_of, domain_of_task, filter_for
 from robomarl.core.filter.params import SafetyParams
 from robomarl.core.types import Array, FilterResult
 from robomarl.core.view import LocalView
-from robomarl.lab.certified import CertifiedTeam
+from robomarl.lab.certified import CertifiedPlayers, CertifiedTeam
 from robomarl.lab.evaluate.evaluation import FlownPolicy
 from robomarl.lab.sim.filter_params import safety_params
 from robomarl.lab.sim.model.upright_filter import FilterOnceUpright
@@ -94,12 +94,15 @@ def make_pilot(policy: FlownPolicy, scenario: Scenario, mode: str) -> Pilot:
     return Pilot(policy, chosen, domain_of_task(scenario.task).onboard.rules(params))  # pyright: ignore[reportArgumentType]
 
 
-def certified_team(scenario: Scenario, params: SafetyParams) -> CertifiedTeam:
+def certified_team(scenario: Scenario, params: SafetyParams) -> CertifiedTeam | CertifiedPlayers:
     """The certificate as the guard of a scenario's team.
 
     Raises:
         UserError: the certificate does not cover such a team.
     """
-    if tuple(field.name for field in simulation_of(scenario).action(scenario).sent) != PLAIN:
+    action, radius_m = simulation_of(scenario).action(scenario), scenario.vehicle_config.body.radius_m
+    if (certified := command_of(action).certified) is not None:
+        return CertifiedPlayers(certified(params), radius_m)
+    if tuple(field.name for field in action.sent) != PLAIN:
         raise UserError(f"{scenario.name}: the certificate moves robots by acceleration and yaw rate; use --filter qp.")
-    return CertifiedTeam(params, scenario.vehicle_config.body.radius_m)
+    return CertifiedTeam(params, radius_m)

@@ -20,4 +20,5 @@ def turned_broadcast(said: Broadcast) -> Broadcast:
     """Return a teammate's broadcast converted in this way."""
     seen = said.seen and said.seen._replace(pos_m=said.seen.pos_m * HALF_TURN, vel_m_s=said.seen.vel_m_s * HALF_TURN)
     plan = Plan(*(np.asarray(part) * HALF_TURN for part in said.plan))
-    return Broadcast(said.pos_m * HALF_TURN, said.vel_m_s * HALF_TURN, plan, seen)
+    # Words are in the frame that its team thinks in: both ends judge by anchors that are equal in every bit.
+    return Broadcast(said.pos_m * HALF_TURN, said.vel_m_s * HALF_TURN, plan, seen, said.words)

@@ -68,7 +68,7 @@ class Broadcast(NamedTuple):
     seen: Detections | None = None
     """Detections of a player, if its latest picture shows any."""
     words: TeamWords | None = None
-    """Course and pacts of a certified robot; such a robot sends no detections."""
+    """Course and pacts of a certified robot."""
 
 
 def fault_in(said: Broadcast) -> str:

@@ -19,7 +19,7 @@ from robomarl.core.bundle.perception import Perception, open_perception
 from robomarl.core.bundle.pilot import Pilot
 from robomarl.core.bundle.runtime import Policy, open_policy, read_golden
 from robomarl.core.config import UserError, build
-from robomarl.core.domain.registry import commands, filter_for, onboard_of
+from robomarl.core.domain.registry import command_of, commands, filter_for, onboard_of
 from robomarl.core.filter.filter import Arena, SafetyFilter, SafetyParams, from_vehicle
 from robomarl.core.filter.model.bodies import Obstacle
 from robomarl.core.hardware.sections import ASSUMED
@@ -187,13 +187,16 @@ def guard_of(policy: Policy, vehicle: AnyVehicle, settings: PolicySettings, para
         return filter_for(policy.action, params)
     if settings.filter != "certificate":
         raise UserError(f"policy_node: filter = {settings.filter!r} is not known; allowed: full, qp, certificate.")
+    count = len(settings.team)
+    seat = settings.index, [(settings.index + 1 + k) % count for k in range(count - 1)]
+    if (certified := command_of(policy.action).certified) is not None:
+        way = certified(params)
+        return CertifiedRobot(way.params, vehicle.body.radius_m, seat, way=way)  # pyright: ignore[reportReturnType]
     if (names := tuple(field.name for field in policy.action.sent)) != FLYING:
         raise UserError(
             f"policy_node: filter = certificate moves robots by {', '.join(FLYING)}, and {policy.contract.name} "
             f"commands a {vehicle.name} by {', '.join(names)}; write filter: qp into the fleet file."
         )
-    count = len(settings.team)
-    seat = settings.index, [(settings.index + 1 + k) % count for k in range(count - 1)]
     is_gained = len(policy.action.fields) > len(FLYING)
     return CertifiedRobot(params, vehicle.body.radius_m, seat, is_gained)  # pyright: ignore[reportReturnType]
 

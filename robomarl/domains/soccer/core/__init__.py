@@ -8,6 +8,7 @@ ONBOARD = Onboard(
             ("acceleration.x", "acceleration.y", "yaw_rate", "kick"),
             LazyImport("robomarl.domains.soccer.core.command_filter:PlayerFilter"),
             around=None,  # it remembers opponents out of sight
+            certified=LazyImport("robomarl.domains.soccer.core.certified_player:CertifiedPlayer"),
             further={"kick": ("m/s", ("body",))},
         ),
     ),

@@ -20,6 +20,7 @@ from robomarl.core.certificate.kernel import certificate_of
 from robomarl.core.certificate.memory import Certified, CertifiedCarry, DecisionInputs, at_reference
 from robomarl.core.certificate.pact import Word
 from robomarl.core.config import UserError
+from robomarl.core.domain.onboard import CertifiedCommand
 from robomarl.core.filter.filter import SAME
 from robomarl.core.filter.memory import LARGE, Reason
 from robomarl.core.filter.model.bias import Bias, unanchored
@@ -36,6 +37,10 @@ LATER_S = 1e-3
 """A session that has to be later than one that teammates know is later by this."""
 
 
+PUSHED_TUBES = 2.0
+"""So many radii of its tube away from its reference, a player was pushed, and begins a session there."""
+
+
 class RobotCarry(NamedTuple):
     """Memory of one certified robot among K teammates."""
 
@@ -50,6 +55,8 @@ class RobotCarry(NamedTuple):
     """[K] sessions of the teammates; 0: none is known."""
     waits: bool = False
     """True from a jump of the clock on until the reference rests: then the time of its course means nothing."""
+    worn: tuple[object, ...] = ()
+    """Memory of commands of another kind, see `CertifiedCommand`."""
 
     @property
     def plan(self) -> Plan:
@@ -83,7 +90,12 @@ class CertifiedRobot:
     """Filter of one robot; a pure function of its arguments, with the interface of `SafetyFilter`."""
 
     def __init__(
-        self, params: SafetyParams, radius_m: float, seat: tuple[int, Sequence[int]], is_gained: bool = False
+        self,
+        params: SafetyParams,
+        radius_m: float,
+        seat: tuple[int, Sequence[int]],
+        is_gained: bool = False,
+        way: CertifiedCommand | None = None,
     ) -> None:
         """Work out the numbers.
 
@@ -92,6 +104,7 @@ class CertifiedRobot:
             radius_m: radius of its body.
             seat: index of this robot, and those of its teammates [K] in the order of its view.
             is_gained: True if its policy sets a gain as well.
+            way: how commands of another kind go through the certificate; None: they are acceleration and yaw rate.
 
         Raises:
             UserError: the certificate does not cover what the parameters have; names it.
@@ -105,7 +118,7 @@ class CertifiedRobot:
             raise UserError(f"the certificate does not cover {name} yet; fly with filter: qp.")
         self.params, (index, mates) = params, seat
         self.figures: CertificateFigures = figures_of(params, radius_m)
-        self.certificate, self._is_gained = certificate_of(params, self.figures), is_gained
+        self.certificate, self._is_gained, self._way = certificate_of(params, self.figures), is_gained, way
         self._leads = np.array([index < mate for mate in mates], bool)
         self._present = np.ones(len(mates), bool)
         self._lost = blank_view(len(mates)).own._replace(pos_m=np.full(3, np.nan))
@@ -147,9 +160,8 @@ class CertifiedRobot:
         if last_s == carry.session_s:
             return carry
         fresh, robot = self.init(), carry.robot
-        return fresh._replace(
-            robot=robot._replace(pact=fresh.robot.pact), now_s=carry.now_s, session_s=last_s, waits=carry.waits
-        )
+        robot = robot._replace(pact=fresh.robot.pact)
+        return carry._replace(robot=robot, heard=fresh.heard, session_s=last_s, sessions_s=fresh.sessions_s)
 
     def _forgotten(self, carry: RobotCarry, k: int, session_s: float) -> RobotCarry:
         """Return the memory without the pact with teammate k, which began a session and remembers none."""
@@ -184,6 +196,14 @@ class CertifiedRobot:
     ) -> tuple[RobotCarry, FilterResult]:
         """(memory, view, nominal [4], or [5] with a gain) -> (memory, result), at the time of the last `hear`; a gain
         has no meaning here."""
+        if self._way is None:
+            return self._decided(carry, view, nominal)
+        if self._is_elsewhere(carry, view, PUSHED_TUBES):
+            carry = self.hear(self.init(), (), carry.now_s)._replace(worn=carry.worn)
+        return self._way(self._decided, carry, view, nominal)
+
+    def _decided(self, carry: RobotCarry, view: LocalView, nominal: Array) -> tuple[RobotCarry, FilterResult]:
+        """Decide about acceleration and yaw rate."""
         wanted = np.asarray(nominal, float)[:SENT]
         after, found = self._step(carry, view, wanted)
         away = np.asarray(view.heard.pos_m, float) - np.asarray(view.own.pos_m, float)
@@ -220,13 +240,18 @@ class CertifiedRobot:
         A robot that is somewhere else than its reference, because its vehicle moves by itself or somebody carries it,
         begins a session where it is.
         """
-        if _is_sound(view) and carry.robot.placed:
-            robot = carry.robot._replace(until_s=np.array(carry.now_s))
-            led_m = at_reference(robot, view, self.params.look_ahead_m).own.pos_m
-            off = (np.asarray(view.own.pos_m, float) - led_m) * np.array(self.figures.squash)
-            if float(np.linalg.norm(off)) > self.figures.unlearned.radius_m:
-                return self._step(self.hear(self.init(), (), carry.now_s), view, np.zeros(4))[0]
+        if self._is_elsewhere(carry, view, 1.0):
+            return self._step(self.hear(self.init(), (), carry.now_s), view, np.zeros(4))[0]
         return self.blind(carry, view, np.array(np.inf))[0]
+
+    def _is_elsewhere(self, carry: RobotCarry, view: LocalView, tubes: float) -> bool:
+        """Return True if the robot is so many radii of its tube away from its reference."""
+        if not (_is_sound(view) and carry.robot.placed):
+            return False
+        robot = carry.robot._replace(until_s=np.array(carry.now_s))
+        led_m = at_reference(robot, view, self.params.look_ahead_m).own.pos_m
+        off = (np.asarray(view.own.pos_m, float) - led_m) * np.array(self.figures.squash)
+        return float(np.linalg.norm(off)) > tubes * self.figures.unlearned.radius_m
 
     def resumed(self, carry: RobotCarry, queue: Array) -> RobotCarry:
         """Return the memory after a gap, with the commands [Q, 4] that were sent meanwhile."""

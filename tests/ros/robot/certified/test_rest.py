@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
+from robomarl.core.certificate.figures import figures_of
 from robomarl.core.filter.params import Arena, from_vehicle
 from robomarl.core.goals.rest import vehicle_rest
 from robomarl.core.goals.room import spacing_faults
-from robomarl.core.hardware.vehicle import load_vehicle
+from robomarl.core.hardware.vehicle import load_any_vehicle, load_vehicle
 from robomarl.ros.preflight.price import price_of
 from robomarl.ros.robot.assembly import goal_limits
 from robomarl.ros.robot.certified.guard import CertifiedRobot
@@ -27,6 +28,19 @@ def test_goals_keep_the_distance_of_references():
         assert fits or "0.532 m" in faults[0] and f"{max(away):.3g} m" in faults[0]
     told = price_of(VEHICLE, "certificate")
     assert "0.53 m beside and 1.00 m above" in told and f"rests {near.wall_m:.2f} m from a wall" in told
+
+
+@pytest.mark.parametrize("name", ["turtlebot3_burger", "ssl_omni"])
+def test_robots_that_drive_rest_as_their_front_lets_them(name: str):
+    """Twice radius, tube and look-ahead, 1.5 mm of clocks at most, and 3 cm; they have no above."""
+    vehicle = load_any_vehicle(name)
+    rest, near = rest_of(vehicle, "certificate")
+    params = from_vehicle(vehicle, 0.02)
+    tube_m = figures_of(params, vehicle.body.radius_m).learned.radius_m
+    kept_m = 2 * (vehicle.body.radius_m + params.look_ahead_m + tube_m) + 0.03
+    assert rest.above_m is None and near.floor_m is None
+    assert kept_m < rest.beside_m < kept_m + 0.008
+    assert near.wall_m > params.look_ahead_m + 0.05
 
 
 def test_a_goal_by_a_wall_is_refused_with_the_room_that_references_have():

@@ -13,8 +13,9 @@ from robomarl.core.tree import leaves
 from robomarl.core.view import Plan
 from robomarl.ros import convert
 from robomarl.ros.intake.sound import MessageError
+from robomarl.ros.io.away_frame import turned_broadcast
 from robomarl.ros.io.fast_messages import KIND, BroadcastWriter, broadcast_reader
-from robomarl.ros.io.messages import Broadcast, fault_in
+from robomarl.ros.io.messages import Broadcast, Detections, fault_in
 from robomarl.ros.robot.certified.words import TeamWords, halves, rows_of, told_to, whole
 
 MATES = ("b", "c", "d")
@@ -65,6 +66,19 @@ def test_bytes_and_objects_carry_the_same_words(seed: int):
             for leaf, value in leaves(told.word):
                 assert np.array_equal(value, wanted[leaf][k]), leaf
     assert told_to(first[0].words, "nobody") is None and told_to(None, "b") is None
+
+
+def test_a_certified_player_tells_what_it_sees_as_well():
+    """In the frame of the away team, too: there what it sees is turned, and its words are as its team thinks."""
+    broadcast, _, _ = said(3)
+    seen = Detections(("ball", "opponent"), np.arange(6.0).reshape(2, 3), np.ones((2, 3)), 0.04)
+    told = turned_broadcast(broadcast._replace(seen=seen))
+    data = BroadcastWriter("a", MATES)(told, 12.5, (0.1, 0.2))
+    found, _ = broadcast_reader("a")(data)
+    assert found.words is not None and broadcast.words is not None and found.seen is not None
+    assert found.words.names == MATES and np.array_equal(found.words.rows, broadcast.words.rows)
+    assert found.seen.kinds == seen.kinds and np.array_equal(found.seen.pos_m[:, 0], -seen.pos_m[:, 0])
+    assert found.seen.age_s == pytest.approx(0.04)
 
 
 def test_other_layouts_are_refused():
