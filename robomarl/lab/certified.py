@@ -26,7 +26,7 @@ from robomarl.core.view import LocalView, Plan
 from robomarl.lab.sim.message import mates_of
 
 ELSEWHERE_TUBES = 2.0
-"""So many radii of its tube away from its reference, a robot does not fly back: it begins where it is."""
+"""A robot that is this many radii of its tube away from its reference does not fly back: it begins where it is."""
 KEPT_DECISIONS = 8
 """Number of decisions whose words are kept: a message that is older when it arrives counts as lost."""
 

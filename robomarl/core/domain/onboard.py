@@ -76,7 +76,7 @@ class CertifiedCommand(Protocol):
     def __call__(
         self, decide: Callable[..., tuple[W, FilterResult]], memory: W, view: LocalView, command: Array, /
     ) -> tuple[W, FilterResult]:
-        """As `Around`."""
+        """(filter for acceleration and yaw rate, its memory, view, command [..., A]) -> (next memory, result)."""
         ...
 
     @property

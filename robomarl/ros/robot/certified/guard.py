@@ -38,7 +38,7 @@ LATER_S = 1e-3
 
 
 PUSHED_TUBES = 2.0
-"""So many radii of its tube away from its reference, a player was pushed, and begins a session there."""
+"""A player that is this many radii of its tube away from its reference was pushed, and begins a session there."""
 
 
 class RobotCarry(NamedTuple):
@@ -245,7 +245,7 @@ class CertifiedRobot:
         return self.blind(carry, view, np.array(np.inf))[0]
 
     def _is_elsewhere(self, carry: RobotCarry, view: LocalView, tubes: float) -> bool:
-        """Return True if the robot is so many radii of its tube away from its reference."""
+        """Return True if the robot is this many radii of its tube away from its reference."""
         if not (_is_sound(view) and carry.robot.placed):
             return False
         robot = carry.robot._replace(until_s=np.array(carry.now_s))
