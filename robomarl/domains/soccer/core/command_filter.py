@@ -3,7 +3,7 @@ are on the acceleration.
 
 A kick moves the ball, not the robot: it passes through, unless the filter has to fall back to
 braking. The constraints' inputs about opponents out of sight and about boards are in
-`opponent_memory`. Players that would stand on both sides of the ball for ever yield by `stand_off`,
+`opponent_memory`. Players that would stand on both sides of the ball for ever take turns by `stand_off`,
 before the filter.
 """
 
@@ -20,7 +20,7 @@ from robomarl.core.geometry import namespace
 from robomarl.core.types import Array, FilterResult
 from robomarl.core.view import LocalView, Plan
 from robomarl.domains.soccer.core.opponent_memory import before_boards, recall
-from robomarl.domains.soccer.core.stand_off import StandOff, yielding
+from robomarl.domains.soccer.core.stand_off import StandOff, take_turns
 
 KICK = "kick"
 
@@ -57,7 +57,7 @@ class PlayerFilter(SafetyFilter):
         """Filter one decision; as `SafetyFilter`, the view in the frame of the acceleration, the team's field."""
         nominal = np.asarray(nominal)
         view, seen = recall(self.params, carry.seen, view)
-        stand, asked = yielding(carry.stand, view, nominal, self.params.period_s)
+        stand, asked = take_turns(carry.stand, view, nominal, self.params)
         after, result = super().__call__(FilterCarry(*carry[:-2]), view, of_vehicle(asked), gain_per_s)
         return PlayerCarry(*after, seen, stand), of_player(result, nominal, asked)
 

@@ -10,7 +10,7 @@ from robomarl.core.types import FilterResult
 from robomarl.core.view import LocalView
 from robomarl.domains.soccer.core.command_filter import PlayerCarry, of_player, of_vehicle
 from robomarl.domains.soccer.core.opponent_memory import before_boards, recall
-from robomarl.domains.soccer.core.stand_off import no_stand_off, yielding
+from robomarl.domains.soccer.core.stand_off import no_stand_off, take_turns
 from robomarl.lab.jax_filter.filter import JaxFilter
 
 
@@ -35,6 +35,6 @@ class JaxPlayerFilter(JaxFilter):
     ) -> tuple[PlayerCarry, FilterResult]:
         """Filter one decision; see `PlayerFilter.__call__`."""
         view, seen = recall(self.params, carry.seen, view)
-        stand, asked = yielding(carry.stand, view, nominal, self.params.period_s)
+        stand, asked = take_turns(carry.stand, view, nominal, self.params)
         after, result = super().__call__(FilterCarry(*carry[:-2]), view, of_vehicle(asked), gain_per_s)
         return PlayerCarry(*after, seen, stand), of_player(result, nominal, asked)
