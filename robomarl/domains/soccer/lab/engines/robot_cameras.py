@@ -76,16 +76,19 @@ class RobotCameras:
         mujoco.mj_kinematics(self._model, self._data)
         mujoco.mj_camlight(self._model, self._data)
 
-    def picture(self, index: int, random: np.random.Generator) -> Picture8:
-        """Return the picture [H, W, 3] of a robot's camera, with noise."""
+    def picture(self, index: int, random: np.random.Generator | None = None) -> Picture8:
+        """Return the picture [H, W, 3] of a robot's camera, with noise from `random`, if there is one."""
         paint_teams(self._model, self._players, index)
         ideal = self._drawn.picture(self._data, f"camera{index}")
+        if random is None:
+            return ideal
         begin = int(random.integers(PATTERNS))
         return ideal ^ self._noise[begin : begin + ideal.size].reshape(ideal.shape)
 
 
 def pictures_at_starts(scenario: SoccerScenario, camera: PinholeCamera, count: int, seed: int) -> Picture8:
-    """Return [count, H, W, 3] pictures of the first robot's camera at the starts of games."""
+    """Return [count, H, W, 3] pictures of the first robot's camera at the starts of games; without noise, so that a
+    bundle with them is small."""
     random = np.random.default_rng(seed)
     found: list[Picture8] = []
     with RobotCameras(scenario, camera) as cameras:
@@ -94,5 +97,5 @@ def pictures_at_starts(scenario: SoccerScenario, camera: PinholeCamera, count: i
             robots, ball = game.robots, game.ball
             places = np.stack([robots.x, robots.y, np.arctan2(robots.s, robots.c)], -1)[0]
             cameras.place(Poses(places, np.array([ball.x[0], ball.y[0]])))
-            found.append(cameras.picture(0, random))
+            found.append(cameras.picture(0))
     return np.stack(found)
