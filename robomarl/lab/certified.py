@@ -99,7 +99,7 @@ class CertifiedTeam:
         if not isinstance(robots, CertifiedCarry) or not isinstance(heard, Word):
             robots = self.certificate.init(np.full((*now_s.shape, 3), np.nan), count - 1, now_s)
             heard = self._as_heard(self.certificate.said(robots, leads))._replace(number=np.full(leads.shape, -1))
-        robots, heard, said = self._begun_again(view, (robots, heard, carry.sent))
+        robots, heard, said = self._begun_again(view, now_s, (robots, heard, carry.sent))
         heard = self._received(view, heard, said)
         given = DecisionInputs(view, heard, leads, np.ones(leads.shape, bool), wanted, now_s)
         robots, found = self.certificate.step(robots, given)
@@ -124,12 +124,12 @@ class CertifiedTeam:
         return at_reference(robots, view, self.params.look_ahead_m) if isinstance(robots, CertifiedCarry) else view
 
     def _begun_again(
-        self, view: LocalView, known: tuple[CertifiedCarry, Word, tuple[Word, ...]]
+        self, view: LocalView, now_s: np.ndarray, known: tuple[CertifiedCarry, Word, tuple[Word, ...]]
     ) -> tuple[CertifiedCarry, Word, tuple[Word, ...]]:
         """Return memory and words; teams with a robot far outside its tube, because it was pushed or put elsewhere,
         remember nothing but their biases, and take their places anew."""
         robots, heard, sent = known
-        led = at_reference(robots, view, self.params.look_ahead_m).own.pos_m
+        led = at_reference(robots._replace(until_s=now_s), view, self.params.look_ahead_m).own.pos_m
         off = (np.asarray(view.own.pos_m, float) - led) * np.array(self.figures.squash)
         lost = ((off * off).sum(-1) > (ELSEWHERE_TUBES * self.figures.unlearned.radius_m) ** 2) & robots.placed
         if not (anew := lost.any(-1)).any():
