@@ -182,9 +182,9 @@ class MonitorNode(Node):
         refused = await (self._activate() if order is Order.ACTIVATE else self._ask(order, self._settings.team))
         if order is Order.RESET:
             self._listen()
-            # A robot that refused keeps its E-stop here: the next beat presses, so the next reset is a release again,
-            # and with a release robots forget a monitor that died while it pressed.
-            self._table.forget_stops(name for name in self._settings.team if name not in refused)
+            # A robot that answered and refused keeps its E-stop here: the next beat presses, so the next reset is a
+            # release again, and with a release robots forget a monitor that died while it pressed.
+            self._table.forget_stops(_reset_or_silent(self._settings.team, refused))
             self._resets = False
             self._beat()
         response.success = not self._counting(order, refused)
@@ -276,6 +276,11 @@ class MonitorNode(Node):
             answer.cancel()
         refused = {name: NO_ANSWER for name in clients if results.get(name) is None}
         return refused | {name: r.message for name, r in results.items() if r is not None and not r.success}
+
+
+def _reset_or_silent(team: Sequence[str], refused: dict[str, str]) -> list[str]:
+    """Robots that were reset, and those that did not answer: one that is switched off keeps nobody in ESTOP."""
+    return [name for name in team if refused.get(name, NO_ANSWER) == NO_ANSWER]
 
 
 def _claim_of(message: Header) -> tuple[int, int, str]:

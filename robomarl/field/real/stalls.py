@@ -13,6 +13,8 @@ from robomarl.field.logs.logged_flight import LoggedFlight
 
 LEAST_ROWS = 3
 """Rows on a straight line from which on they count as filled in."""
+MOST_ROWS = 30
+"""A longer straight line is a way that was flown: a steady turn orders one."""
 STRAIGHT = 1e-3
 """Largest bend of a straight line, over the mean change from row to row."""
 BEFORE_S, AFTER_S = 0.1, 0.2
@@ -44,4 +46,4 @@ def _holes(values: np.ndarray) -> list[tuple[int, int]]:
     straight = np.concatenate([[False], inner, [False]])
     turns = np.flatnonzero(np.diff(straight.astype(int)))
     runs = list(pairwise(turns))[::2]
-    return [(int(begin) + 1, int(end)) for begin, end in runs if end - begin >= LEAST_ROWS]
+    return [(int(begin) + 1, int(end)) for begin, end in runs if LEAST_ROWS <= end - begin <= MOST_ROWS]

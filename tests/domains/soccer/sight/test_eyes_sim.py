@@ -17,26 +17,43 @@ pytest.importorskip("jax")
 BUNDLE = "soccer_2v2_eyes"
 
 
-def _games(num: int, first: int, whole: int) -> EyesSim:
+def _games(num: int, first: int, batch: int = 0) -> EyesSim:
+    """Some of the two games of a batch."""
     scenario = load_scenario("soccer_2v2", SoccerScenario)
     cameras = DrawnCameras(scenario, 7, camera_of(scenario))
     network = load_bundle(BUNDLE).files[PERCEPTION_FILE]
     sim = seeing_soccer(make_soccer(scenario, "fast", num, 3), network, cameras, 3)
-    sim.take(first, whole)
+    sim.take(first, 2, batch)
     return sim
 
 
+def _play(sim: EyesSim, decisions: int) -> None:
+    sim.reset()
+    for _ in range(decisions):
+        sim.step(np.full((sim.num_envs, 4, 4), 0.5, np.float32))
+
+
 def test_a_game_is_the_same_whatever_is_simulated_beside_it():
-    both, second = _games(2, 0, 2), _games(1, 1, 2)
+    both, second = _games(2, 0), _games(1, 1)
     for sim in (both, second):
-        sim.reset()
-        for _ in range(6):
-            sim.step(np.full((sim.num_envs, 4, 4), 0.5, np.float32))
+        _play(sim, 6)
     for whole, alone in zip(both.views().sensed, second.views().sensed, strict=True):
         np.testing.assert_allclose(whole[1], alone[0], atol=1e-4)
     first = both.eyes.believed[0][0].pose
     assert np.abs(both.eyes.believed[1][0].pose - first).max() > 1e-3, "each game has noise of its own"
     np.testing.assert_allclose(both.eyes.believed[1][0].pose, second.eyes.believed[0][0].pose, atol=1e-4)
+
+
+def test_a_second_batch_has_looks_and_noise_of_its_own_in_one_process_and_in_many():
+    through, begun = _games(1, 1), _games(1, 1, batch=1)
+    _play(through, 2)
+    before = through.cameras(through.world)
+    for sim in (through, begun):
+        sim.reset()
+    assert np.array_equal(through.eyes._scale, begun.eyes._scale)
+    looks = [np.asarray(sim.cameras._look.colours) for sim in (through, begun)]  # type: ignore[attr-defined]
+    np.testing.assert_array_equal(looks[0], looks[1])
+    assert not np.array_equal(before, through.cameras(through.world))
 
 
 def test_eval_plays_a_bundle_that_sees_by_its_pictures(tmp_path: Path):

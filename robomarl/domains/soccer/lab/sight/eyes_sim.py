@@ -26,8 +26,8 @@ from robomarl.domains.soccer.lab.sight.seeing import NOISE, Seeing
 class Cameras(Protocol):
     """Interface of what draws the pictures of our robots."""
 
-    def begin(self, rows: np.ndarray, whole: int) -> None:
-        """Begin new games: these [E] of a batch of `whole`."""
+    def begin(self, rows: np.ndarray, whole: int, batch: int) -> None:
+        """Begin new games: these [E] of the batch of that number, which has `whole`."""
         ...
 
     def __call__(self, game: SoccerWorld) -> np.ndarray:
@@ -41,16 +41,18 @@ class EyesSim(SoccerSim):
     def use(self, cameras: Cameras, eyes: Seeing) -> None:
         """Take the cameras and the robots' eyes, before `reset`."""
         self.cameras, self.eyes = cameras, eyes
-        self._sight_random = np.random.default_rng([self._seed, 1])
+        self._sight_batch = 0
 
     def take(self, first: int, whole: int, batch: int = 0) -> None:
         """Simulate games of a larger batch; see `BatchSim.take`."""
         super().take(first, whole, batch)
-        self._sight_random = np.random.default_rng([self._seed, 1, batch])
+        self._sight_batch = batch
 
     def _started(self, world: SoccerWorld) -> None:
         super()._started(world)
-        self.cameras.begin(self._rows, self.whole)
+        self._sight_random = np.random.default_rng([self._seed, 1, self._sight_batch])
+        self.cameras.begin(self._rows, self.whole, self._sight_batch)
+        self._sight_batch += 1
         self.eyes.start(world, self.cameras(world), self._noise())
 
     def _noise(self) -> np.ndarray:
@@ -116,10 +118,10 @@ class DrawnCameras:
         self._render = jax.jit(lambda scene, look: render(scene, look).strip)
         self._look = plain_look(1)
 
-    def begin(self, rows: np.ndarray, whole: int) -> None:
+    def begin(self, rows: np.ndarray, whole: int, batch: int) -> None:
         """Draw a look for each robot of each game of the batch."""
         count = self.scenario.count
-        looks = draw_look(self._key, self._camera, whole * count)
+        looks = draw_look(jax.random.fold_in(self._key, batch), self._camera, whole * count)
         self._look = jax.tree.map(lambda part: part[..., (rows[:, None] * count + np.arange(count)).ravel()], looks)
 
     def __call__(self, game: SoccerWorld) -> np.ndarray:
@@ -157,7 +159,7 @@ class RenderedCameras:
         self._table = strip_table(camera, GroundStrip())
         self._cameras = RobotCameras(scenario, camera).__enter__()
 
-    def begin(self, rows: np.ndarray, whole: int) -> None:
+    def begin(self, rows: np.ndarray, whole: int, batch: int) -> None:
         """All games look alike."""
 
     def __call__(self, game: SoccerWorld) -> np.ndarray:
