@@ -22,6 +22,11 @@ class PlayerMemory(NamedTuple):
     seen: Strangers | tuple[()] = ()
     """The last sighting of every opponent, [..., S]; empty before the first decision."""
 
+    def aged(self, by_s: float) -> "PlayerMemory":
+        """Return the memory with older sightings, where that much more time than a period passed since the last
+        decision; below 0: less."""
+        return PlayerMemory(self.seen._replace(age_s=self.seen.age_s + by_s)) if self.seen else self
+
 
 class CertifiedPlayer:
     """Commands [..., 4] of a player: acceleration x and y, yaw rate, kick speed."""

@@ -10,7 +10,7 @@ start again in flight.
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -57,6 +57,8 @@ class RobotCarry(NamedTuple):
     """True from a jump of the clock on until the reference rests: then the time of its course means nothing."""
     worn: tuple[object, ...] = ()
     """Memory of commands of another kind, see `CertifiedCommand`."""
+    decided_s: float = 0.0
+    """Time of the decision that `worn` is of, on the team's clock; 0: there was none."""
 
     @property
     def plan(self) -> Plan:
@@ -73,6 +75,15 @@ class RobotCarry(NamedTuple):
     def commands(self) -> Array:
         """[Q, 4] commands that have not taken effect for sure yet."""
         return self.robot.commands
+
+
+@runtime_checkable
+class Ageing(Protocol):
+    """Memory of commands of another kind that holds something seen, which is older after a late decision."""
+
+    def aged(self, by_s: float) -> tuple[object, ...]:
+        """Return the memory where that much more time than a period passed since its decision; below 0: less."""
+        ...
 
 
 class Doubts(NamedTuple):
@@ -177,7 +188,8 @@ class CertifiedRobot:
         """
         robot, course = carry.robot, carry.robot.course
         robot = robot._replace(course=course._replace(at_s=course.at_s + by_s), until_s=robot.until_s + by_s)
-        return carry._replace(robot=robot, waits=True)
+        decided_s = carry.decided_s + by_s if carry.decided_s else 0.0
+        return carry._replace(robot=robot, waits=True, decided_s=decided_s)
 
     def doubts(self, carry: RobotCarry) -> Doubts:
         """Return the reasons why the robot takes no new course."""
@@ -199,8 +211,29 @@ class CertifiedRobot:
         if self._way is None:
             return self._decided(carry, view, nominal)
         if self._is_elsewhere(carry, view, PUSHED_TUBES):
-            carry = self.hear(self.init(), (), carry.now_s)._replace(worn=carry.worn)
-        return self._way(self._decided, carry, view, nominal)
+            carry = self._pushed(carry)
+        after, result = self._way(self._decided, self._aged(carry), view, nominal)
+        return after._replace(decided_s=carry.now_s), result
+
+    def _begun(self, carry: RobotCarry) -> RobotCarry:
+        """Begin a session at this time; what was seen stays."""
+        return self.hear(self.init(), (), carry.now_s)._replace(worn=carry.worn, decided_s=carry.decided_s)
+
+    def _pushed(self, carry: RobotCarry) -> RobotCarry:
+        """Begin a session at this time; the sent commands are still on their way, and the bias is what it was.
+
+        What the push did to the velocity is no bias, so its anchor goes.
+        """
+        fresh, robot = self._begun(carry), carry.robot
+        robot = fresh.robot._replace(commands=robot.commands, bias=unanchored(robot.bias))
+        return fresh._replace(robot=robot, waits=carry.waits)
+
+    def _aged(self, carry: RobotCarry) -> RobotCarry:
+        """Let what was seen be as old as it is: blind ticks, rest and a node that hangs make no decision."""
+        if not (carry.decided_s and isinstance(carry.worn, Ageing)):
+            return carry
+        passed_s = max(carry.now_s - carry.decided_s, 0.0)
+        return carry._replace(worn=carry.worn.aged(passed_s - self.params.period_s))
 
     def _decided(self, carry: RobotCarry, view: LocalView, nominal: Array) -> tuple[RobotCarry, FilterResult]:
         """Decide about acceleration and yaw rate."""
@@ -241,7 +274,7 @@ class CertifiedRobot:
         begins a session where it is.
         """
         if self._is_elsewhere(carry, view, 1.0):
-            return self._step(self.hear(self.init(), (), carry.now_s), view, np.zeros(4))[0]
+            return self._step(self._begun(carry), view, np.zeros(4))[0]
         return self.blind(carry, view, np.array(np.inf))[0]
 
     def _is_elsewhere(self, carry: RobotCarry, view: LocalView, tubes: float) -> bool:
