@@ -143,9 +143,9 @@ def broadcast_to(message: MultiDOFJointTrajectory, robot: str = "") -> tuple[Bro
     state, more = points[:3], points[3:]
     is_certified = len(more) >= COURSE_POINTS
     things, courses = (more[:-COURSE_POINTS], more[-COURSE_POINTS:]) if is_certified else (more, [])
-    if len(things) > 1 or bool(names) != bool(more) or not _has_counts(state, [1, 1, 1]):
-        raise MessageError("a state and plan has three points, and one more for the things that are named if any are")
     mates = len(courses[1].transforms) if courses else 0
+    if len(things) > 1 or bool(names) != bool(things or mates) or not _has_counts(state, [1, 1, 1]):
+        raise MessageError("a state and plan has three points, and one more for the things that are named if any are")
     pos = np.array([xyz_of(point.transforms[0].translation) for point in state])
     vel = np.array([xyz_of(point.velocities[0].linear) for point in state])
     words = _words_in(names[:mates] if things else names, courses) if courses else None

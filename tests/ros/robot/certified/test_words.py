@@ -81,6 +81,22 @@ def test_a_certified_player_tells_what_it_sees_as_well():
     assert found.seen.age_s == pytest.approx(0.04)
 
 
+def test_a_certified_team_of_one_tells_its_course():
+    """It has no teammate to name; with what it sees, and without."""
+    alone = TeamWords((), np.eye(1, 15, 9))
+    seen = Detections(("ball",), np.ones((1, 3)), np.ones((1, 3)), 0.04)
+    for sighted in (None, seen):
+        broadcast = Broadcast(STILL, STILL, Plan(STILL, STILL, STILL), sighted, alone)
+        data, read = BroadcastWriter("a", ())(broadcast, 12.5, (0.1, 0.2)), broadcast_reader("a")
+        for found, _ in (read(data), read(data), convert.broadcast_to(deserialize_message(data, KIND), "a")):
+            assert found.words is not None and found.words.names == () and np.array_equal(found.words.rows, alone.rows)
+            assert (found.seen is None) == (sighted is None)
+    message = convert.broadcast_from(broadcast._replace(seen=None), 12.5, "a", (0.1, 0.2))
+    message.joint_names = ["a", "b"]
+    with pytest.raises(MessageError, match="three points"):
+        convert.broadcast_to(message, "a")
+
+
 def test_other_layouts_are_refused():
     broadcast, _, _ = said(0)
     message = convert.broadcast_from(broadcast, 12.5, "a", (0.1, 0.2))
