@@ -1,4 +1,4 @@
-"""Certified robots among strangers that hunt them: `python -m benchmarks.certificate.hunted --vehicle NAME`."""
+"""Certified robots among strangers that hunt them: `python -m benchmarks.certificate.hunted --crowd.vehicle NAME`."""
 
 import dataclasses
 import sys

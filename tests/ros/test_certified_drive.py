@@ -31,6 +31,7 @@ def test_certified_players_play_and_nobody_is_hit(tmp_path: Path):
     assert flight["success"] and flight["collisions"] == 0 and flight["filter_active_share"] > 0.5
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("vehicle", ["ssl_omni", pytest.param("turtlebot3_burger", marks=pytest.mark.slow)])
 def test_two_certified_robots_that_drive_arrive(vehicle: str, tmp_path: Path):
     scenario, bundle = make_ground_bundle(tmp_path, vehicle)

@@ -60,7 +60,7 @@ class GameConfig:
     video: Path | None = None
     """Picture of the first match, .gif or .png."""
     filter: str = "full"
-    """Safety filter of trained teams: full or qp; off; scripts have none."""
+    """Safety filter of trained teams: full, qp or certificate; off; scripts have none."""
     set_pieces: bool = True
     """Evaluate set pieces too."""
 
