@@ -66,6 +66,15 @@ class Leading(Protocol):
         ...
 
 
+@runtime_checkable
+class Ruled(Protocol):
+    """A filter that has rules of its own over the policy's command."""
+
+    def unruled(self, carry: FilterCarry, view: LocalView, nominal: Array, /) -> tuple[FilterCarry, FilterResult]:
+        """Filter one decision without those rules."""
+        ...
+
+
 class Pilot:
     """A policy behind a safety filter, and where robots have goals of their own, behind rules that break deadlocks.
 
@@ -79,6 +88,7 @@ class Pilot:
         self.rules = rules
         self._check = GivenCheck()
         self._leading = safety if isinstance(safety, Leading) else None
+        self._unruled = safety.unruled if isinstance(safety, Ruled) else safety
 
     def init(self, view: LocalView) -> PilotCarry:
         """The memory before the first decision, for the leading axes of the view."""
@@ -129,7 +139,7 @@ class Pilot:
             carry: the memory.
             view: view of the robots.
             nominal: [..., A].
-            ruled: False if another source than the policy, which knows no goal, moves the robots.
+            ruled: False if another source than the policy, which knows no goal, moves the robots: no rules apply.
 
         Returns:
             The next memory, and the filter's result; its `nominal` is the argument, its `active` is True if
@@ -139,7 +149,7 @@ class Pilot:
         with np.errstate(invalid="ignore", over="ignore"):
             if self.rules and ruled and isinstance(way, WayCarry):
                 way, asked = self.rules(self._known(self.rules, way), view, nominal)
-            safety, result = self.safety(carry.safety, view, asked)
+            safety, result = (self.safety if ruled else self._unruled)(carry.safety, view, asked)
         if asked is not nominal and self.rules and isinstance(way, WayCarry):
             way = self.rules.after(way, result)
             result = result._replace(nominal=nominal, active=result.active | (asked != nominal).any(-1))

@@ -4,7 +4,7 @@ are on the acceleration.
 A kick moves the ball, not the robot: it passes through, unless the filter has to fall back to
 braking. The constraints' inputs about opponents out of sight and about boards are in
 `opponent_memory`. Players that would stand on both sides of the ball for ever take turns by `stand_off`,
-before the filter.
+before the filter, where a policy moves them.
 """
 
 from typing import NamedTuple
@@ -36,7 +36,7 @@ class PlayerCarry(NamedTuple):
     seen: Strangers | tuple[()] = ()
     """The last sighting of every opponent, [..., S]; empty before the first decision."""
     stand: StandOff | tuple[()] = ()
-    """Memory of stand-offs at the ball; likewise."""
+    """Memory of stand-offs at the ball; empty before the policy's first decision, also after an operator's."""
 
 
 class PlayerFilter(SafetyFilter):
@@ -54,12 +54,21 @@ class PlayerFilter(SafetyFilter):
     def __call__(  # type: ignore[override]
         self, carry: PlayerCarry, view: LocalView, nominal: Array, gain_per_s: Array | None = None
     ) -> tuple[PlayerCarry, FilterResult]:
-        """Filter one decision; as `SafetyFilter`, the view in the frame of the acceleration, the team's field."""
+        """Filter a policy's decision; as `SafetyFilter`, the view in the frame of the acceleration, the team's field.
+        Players take turns at the ball.
+        """
         nominal = np.asarray(nominal)
         view, seen = recall(self.params, carry.seen, view)
         stand, asked = take_turns(carry.stand, view, nominal, self.params)
         after, result = super().__call__(FilterCarry(*carry[:-2]), view, of_vehicle(asked), gain_per_s)
         return PlayerCarry(*after, seen, stand), of_player(result, nominal, asked)
+
+    def unruled(self, carry: PlayerCarry, view: LocalView, nominal: Array) -> tuple[PlayerCarry, FilterResult]:
+        """Filter the command of another source, such as an operator's, which moves players: nobody takes turns."""
+        nominal = np.asarray(nominal)
+        view, seen = recall(self.params, carry.seen, view)
+        after, result = super().__call__(FilterCarry(*carry[:-2]), view, of_vehicle(nominal))
+        return PlayerCarry(*after, seen), of_player(result, nominal, nominal)
 
     def blind(  # type: ignore[override]
         self, carry: PlayerCarry, view: LocalView, since_s: Array

@@ -31,6 +31,8 @@ NEAR_M, BOARD_M = 0.6, 0.3
 """Opponents and boards nearer to the ball than this count."""
 MOUTH_M = 0.3
 """Half of the width [m] of their goal's mouth, in which there is no board."""
+OWN_MOUTH_M = 0.4
+"""The robot does not kick if the ball would cross the own goal line nearer to the goal's middle than this [m]."""
 ROOM_COST_PER_M, ROOM_M = 150.0, 0.006
 """Cost of each metre [rad/m] by which a robot behind the ball would stand in a board, and the distance it keeps."""
 LINED_UP_RAD, STEP_RAD = 0.3, 0.7
@@ -71,8 +73,19 @@ def freeing(view: LocalView, ball: Array, params: SafetyParams) -> Array:
     ax, ay = (GAIN_PER_S * (speed * e / size - view.own.vel_m_s[..., i]) for i, e in enumerate((ex, ey)))
     c, s = heading(view)
     error = xp.arctan2(c * line[1] - s * line[0], c * line[0] + s * line[1])
-    kick = xp.where(c * ux + s * uy > FACING_COS, KICK_M_S, 0.0)
+    kick = xp.where((c * ux + s * uy > FACING_COS) & ~_at_own_goal(view, ball, (c, s)), KICK_M_S, 0.0)
     return xp.stack([ax, ay, xp.clip(TURN_PER_S * error, -TURN_RAD_S, TURN_RAD_S), kick], -1)
+
+
+def _at_own_goal(view: LocalView, ball: Array, line: tuple[Array, Array]) -> Array:
+    """[...] bool: a kick along a heading (cosine, sine) leads into the own goal or less than `OWN_MOUTH_M` from its
+    middle, or the goal is near and its middle within the angle of `OWN_COS`.
+    """
+    (c, s), xp = line, namespace(ball)
+    x, y = (-view.goal.pos_m[..., i] - ball[..., i] for i in range(2))
+    square = x * x + y * y
+    near = (square < OWN_M**2) & (c * x + s * y > OWN_COS * xp.sqrt(square))
+    return near | (xp.abs(s * x - c * y) < -c * OWN_MOUTH_M)
 
 
 def _aims(view: LocalView, ball: Array, line: tuple[Array, Array], params: SafetyParams) -> KickAims:
@@ -98,7 +111,7 @@ def _of_opponents(view: LocalView, ball: Array, x: Array, y: Array) -> Array:
     near = sensed.strangers_mask & ((off * off).sum(-1) < NEAR_M**2)
     ox, oy = (part[..., 0][..., None, :] for part in _unit(off))
     at = xp.clip(x[..., None] * ox + y[..., None] * oy - HIT_COS, 0.0, 1.0)
-    return OPPONENT_COST / (1 - HIT_COS) * xp.where(near[..., None, :], at, 0.0).max(-1)
+    return OPPONENT_COST / (1 - HIT_COS) * xp.where(near[..., None, :], at, 0.0).max(-1, initial=0.0)
 
 
 def _of_boards(ball: Array, x: Array, y: Array, params: SafetyParams) -> Array:

@@ -92,6 +92,7 @@ def take_turns(
     before: StandOff | tuple[()], view: LocalView, nominal: Array, params: SafetyParams
 ) -> tuple[StandOff, Array]:
     """Return the memory, and the command of each player: its policy's, or that of a player whose turn it is or is not.
+    A command that is not finite stays, for the filter to fall back on.
 
     Args:
         before: memory; empty before the first decision.
@@ -104,6 +105,7 @@ def take_turns(
     memory = _watched(before, view, params.period_s)
     scene = _scene(memory.ball_m, view)
     memory = _turned(memory, scene, view, params.period_s)
+    memory = memory._replace(turn=xp.where(xp.isfinite(nominal).all(-1), memory.turn, 0.0))
     turn = memory.turn[..., None]
     command = xp.where(turn < 0, _back(view, memory.ball_m, nominal), nominal)
     return memory, xp.where(turn > 0, freeing(view, memory.ball_m, params), command)
@@ -132,10 +134,11 @@ def _scene(ball: Array, view: LocalView) -> AboutBall:
     mates = _size(view.heard.pos_m - ball[..., None, :])
     sane = sensed.strangers_mask & xp.isfinite(sensed.strangers_pos_m + sensed.strangers_vel_m_s).all(-1)
     theirs = xp.where(sane, _size(sensed.strangers_pos_m - ball[..., None, :]), FAR_M)
-    which = xp.argmin(theirs, -1)[..., None]
-    speed = xp.take_along_axis(xp.where(sane, _size(sensed.strangers_vel_m_s), 0.0), which, -1)[..., 0]
+    closest = theirs.min(-1, initial=FAR_M)
+    is_it = sane & (theirs == closest[..., None])
+    speed = xp.where(is_it, _size(sensed.strangers_vel_m_s), 0.0).max(-1, initial=0.0)
     nearest = ~(view.heard.mask & (mates < distance[..., None])).any(-1)
-    return AboutBall(distance, theirs.min(-1), speed, nearest, (view.heard.mask & (mates < RING_M)).any(-1))
+    return AboutBall(distance, closest, speed, nearest, (view.heard.mask & (mates < RING_M)).any(-1))
 
 
 def _turned(memory: StandOff, scene: AboutBall, view: LocalView, period_s: float) -> StandOff:

@@ -4,13 +4,20 @@ import itertools
 import math
 from typing import Any
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from robomarl.core.bundle.bundle import load_bundle
+from robomarl.core.bundle.pilot import Pilot
+from robomarl.core.bundle.runtime import open_policy
 from robomarl.core.domain.registry import filter_for
+from robomarl.core.filter.memory import Reason
 from robomarl.core.view import LocalView
-from robomarl.domains.soccer.core.free_ball import KICK_M_S, freeing
+from robomarl.domains.soccer.core.free_ball import KICK_M_S, OWN_COS, OWN_M, OWN_MOUTH_M, TOUCH_M, freeing
 from robomarl.domains.soccer.core.stand_off import (
+    ALONE_S,
     ATTACKER_S,
     ATTACKER_WAITS_S,
     AWAY_M,
@@ -180,3 +187,69 @@ def test_numbers_that_are_not_finite_end_nothing():
         with np.errstate(invalid="ignore"):
             memory, command = take_turns(memory, seen, nominal, PARAMS)
         assert all(np.isfinite(part).all() for part in memory) and np.isfinite(command).all()
+
+
+@pytest.mark.parametrize("x", [0.0, -1.0, -1.8, -2.1])
+@pytest.mark.parametrize("y", [0.0, 0.5, -1.2])
+def test_no_kick_leaves_for_the_own_goal_whatever_the_heading(x: float, y: float):
+    """Robots that touch the ball, from any side and with any heading: lines of the kicks that they ask for."""
+    random, kicks = np.random.default_rng(0), 0
+    view: Any = team_view(SCENARIO, face_to_face(0.8).views(), 0)
+    goal, ball = view.goal.pos_m[0, 0, 0], np.array([[[x, y, 0.0]] * SCENARIO.count])
+    for _ in range(400):
+        side, turned = random.uniform(-math.pi, math.pi, 2)
+        place, half = ball - TOUCH_M * np.array([math.cos(side), math.sin(side), 0.0]), turned / 2
+        quat = np.zeros((1, SCENARIO.count, 4)) + [math.cos(half), 0.0, 0.0, math.sin(half)]
+        own = view.own._replace(pos_m=place, quat_wxyz=quat)
+        if freeing(view._replace(own=own), ball, PARAMS)[0, 0, 3] == 0:
+            continue
+        kicks += 1
+        c, s = math.cos(turned), math.sin(turned)
+        off = math.remainder(turned - math.atan2(-y, -goal - x), 2 * math.pi)
+        assert abs(off) >= math.acos(OWN_COS) - 1e-6 or math.hypot(goal + x, y) > OWN_M
+        assert c >= 0 or abs(y + s / c * (-goal - x)) >= OWN_MOUTH_M - 1e-6
+    assert kicks > 20
+
+
+def test_a_command_of_an_operator_is_not_ruled_and_the_rule_begins_anew_after_it():
+    """HOLD at a lying ball: the robot neither drives nor kicks, for longer than the rule waits; a policy's would."""
+    pilot = Pilot(open_policy(load_bundle("soccer_2v2")), FILTER)
+    for ruled in (False, True):
+        sim = placed([(0.3, 0.0, 0.0), *APART[1:]], (0.7, 0.0))
+        carry, kicks = pilot.init(team_view(SCENARIO, sim.views(), 0)), []
+        for _ in range(round(1.5 * ALONE_S / SCENARIO.period_s)):
+            view, command = team_view(SCENARIO, sim.views(), 0), np.zeros((1, SCENARIO.players, 4), np.float32)
+            hold = np.zeros((1, SCENARIO.count, 4))
+            hold[..., :2] = -2 * view.own.vel_m_s[..., :2]
+            carry, result = pilot.guard(carry, view, hold, ruled)
+            kicks.append(float(result.command[0, 0, 3]))
+            command[:, : SCENARIO.count] = result.command
+            sim.step(command)
+        moved_m = abs(float(sim.world.robots.x[0, 0]) - 0.3)
+        assert (max(kicks) > 0) == ruled and (moved_m > 0.02) == ruled
+        assert bool(carry.safety.stand) == ruled  # type: ignore[attr-defined]
+
+
+def test_a_command_that_is_not_finite_stays_for_the_filter_to_fall_back_on():
+    sim = face_to_face(0.8)
+    view, carry = team_view(SCENARIO, sim.views(), 1), FILTER.init((1, SCENARIO.count))
+    for step in range(60):
+        nominal = np.full((1, SCENARIO.count, 4), np.nan if step % 2 else 0.0)
+        with np.errstate(invalid="ignore"):
+            carry, result = FILTER(carry, view, nominal)
+        if step % 2:
+            assert not result.solved.any() and (result.reason == Reason.NON_FINITE).all()
+            assert np.isfinite(result.command).all() and (result.command[..., 3] == 0).all()
+
+
+@pytest.mark.parametrize(("backend", "compiled"), [(np.asarray, lambda rule: rule), (jnp.asarray, jax.jit)])
+def test_without_any_row_of_an_opponent_a_player_plays_the_ball_alone(backend: Any, compiled: Any):
+    view: Any = team_view(SCENARIO, placed([(0.5, 0.0, 0.0), *APART[1:]], (0.8, 0.0)).views(), 0)
+    sensed = {key: part[..., :0, :] for key, part in view.sensed._asdict().items() if key.startswith("strangers_")}
+    sensed["strangers_mask"] = view.sensed.strangers_mask[..., :0]
+    view = jax.tree.map(backend, view._replace(sensed=view.sensed._replace(**sensed)))
+    step = compiled(lambda memory, view, nominal: take_turns(memory, view, nominal, PARAMS))
+    memory, nominal = no_stand_off(backend(np.zeros((1, SCENARIO.count)))), backend(np.zeros((1, SCENARIO.count, 4)))
+    for _ in range(round(1.5 * ALONE_S / SCENARIO.period_s)):
+        memory, command = step(memory, view, nominal)
+    assert memory.turn[0, 0] == 1 and command[0, 0, 3] == KICK_M_S
