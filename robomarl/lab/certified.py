@@ -17,9 +17,8 @@ from robomarl.core.certificate.memory import CertifiedCarry, DecisionInputs, at_
 from robomarl.core.certificate.pact import Word
 from robomarl.core.config import UserError
 from robomarl.core.domain.onboard import CertifiedCommand
-from robomarl.core.filter.memory import Reason
+from robomarl.core.filter.memory import SENT, Reason
 from robomarl.core.filter.params import SafetyParams
-from robomarl.core.filter.policy_gain_filter import SENT
 from robomarl.core.tree import both, each
 from robomarl.core.types import FilterResult
 from robomarl.core.view import LocalView, Plan

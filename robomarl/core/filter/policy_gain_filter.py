@@ -7,13 +7,10 @@ everything that it keeps with the configured one (`docs/safety.md`, "Gains that 
 import numpy as np
 
 from robomarl.core.filter.filter import SafetyFilter
-from robomarl.core.filter.memory import Decide, FilterCarry, Memory
+from robomarl.core.filter.memory import SENT, Decide, FilterCarry, Memory
 from robomarl.core.geometry import namespace
 from robomarl.core.types import Array, FilterResult
 from robomarl.core.view import LocalView
-
-SENT = 4
-"""Elements that are sent: acceleration x, y, z [m/s^2, world] and yaw rate [rad/s]; the gain [1/s] comes after them."""
 
 
 def filter_gained(

@@ -22,10 +22,9 @@ from robomarl.core.certificate.pact import Word
 from robomarl.core.config import UserError
 from robomarl.core.domain.onboard import CertifiedCommand
 from robomarl.core.filter.filter import SAME
-from robomarl.core.filter.memory import LARGE, Reason
+from robomarl.core.filter.memory import LARGE, SENT, Reason
 from robomarl.core.filter.model.bias import Bias, unanchored
 from robomarl.core.filter.params import SafetyParams
-from robomarl.core.filter.policy_gain_filter import SENT
 from robomarl.core.tree import Branch, Tree, each, new_tuple
 from robomarl.core.types import Array, FilterResult
 from robomarl.core.view import LocalView, Plan, blank_view
