@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import Literal
 
 from robomarl.core.camera.camera import CameraRanges, PinholeCamera
+from robomarl.domains.soccer.lab.sight.pitch import as_mounted
 
 Look = Literal["mounted", "trained", "unseen"]
 """mounted: as in training, but cameras are mounted as their file says (MuJoCo's pictures are, too); trained: as in
@@ -16,5 +17,4 @@ def camera_with(camera: PinholeCamera, look: Look) -> PinholeCamera:
     """Return a camera whose pictures are drawn with this look."""
     if look == "trained":
         return camera
-    ranges = UNSEEN if look == "unseen" else camera.randomize
-    return replace(camera, randomize=replace(ranges, lens=(1.0, 1.0), mount_error_rad=(0.0, 0.0)))
+    return as_mounted(replace(camera, randomize=UNSEEN) if look == "unseen" else camera)

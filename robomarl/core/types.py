@@ -20,6 +20,9 @@ Array = Any
 Figures = dict[str, Any]
 """JSON fields of a command's result: numbers, words, lists and such fields again, by name."""
 
+SENT = 4
+"""Elements of a sent command: acceleration x, y, z [m/s^2, world] and yaw rate [rad/s]; a gain [1/s] comes after."""
+
 GRAVITY_M_S2 = 9.81
 """Standard gravity, rounded as the vehicles' data sheets do. World z is up: the vector is (0, 0, -g)."""
 

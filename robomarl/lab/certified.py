@@ -13,19 +13,17 @@ import numpy as np
 from robomarl.core.certificate.course import stop_of
 from robomarl.core.certificate.figures import figures_of, uncovered
 from robomarl.core.certificate.kernel import certificate_of
-from robomarl.core.certificate.memory import CertifiedCarry, DecisionInputs, at_reference
+from robomarl.core.certificate.memory import ELSEWHERE_TUBES, CertifiedCarry, DecisionInputs, at_reference, tubes_off
 from robomarl.core.certificate.pact import Word
 from robomarl.core.config import UserError
 from robomarl.core.domain.onboard import CertifiedCommand
-from robomarl.core.filter.memory import SENT, Reason
+from robomarl.core.filter.memory import Reason
 from robomarl.core.filter.params import SafetyParams
 from robomarl.core.tree import both, each
-from robomarl.core.types import FilterResult
+from robomarl.core.types import SENT, FilterResult
 from robomarl.core.view import LocalView, Plan
 from robomarl.lab.sim.message import mates_of
 
-ELSEWHERE_TUBES = 2.0
-"""A robot that is this many radii of its tube away from its reference does not fly back: it begins where it is."""
 KEPT_DECISIONS = 8
 """Number of decisions whose words are kept: a message that is older when it arrives counts as lost."""
 
@@ -128,12 +126,11 @@ class CertifiedTeam:
         """Return memory and words; teams with a robot far outside its tube, because it was pushed or put elsewhere,
         remember nothing but their biases, and take their places anew."""
         robots, heard, sent = known
-        led = at_reference(robots._replace(until_s=now_s), view, self.params.look_ahead_m).own.pos_m
-        off = (np.asarray(view.own.pos_m, float) - led) * np.array(self.figures.squash)
-        lost = ((off * off).sum(-1) > (ELSEWHERE_TUBES * self.figures.unlearned.radius_m) ** 2) & robots.placed
+        off = tubes_off(robots, view, self.figures, self.params.look_ahead_m, now_s)
+        lost = (off > ELSEWHERE_TUBES) & robots.placed
         if not (anew := lost.any(-1)).any():
             return known
-        none = self.certificate.init(np.full(off.shape, np.nan), heard.number.shape[-1], robots.course.at_s)
+        none = self.certificate.init(np.full((*off.shape, 3), np.nan), heard.number.shape[-1], robots.course.at_s)
         fresh = none._replace(bias=robots.bias, commands=robots.commands)
 
         def pick(new: np.ndarray, old: np.ndarray) -> np.ndarray:

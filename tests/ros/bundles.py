@@ -8,12 +8,13 @@ from onnx import helper
 from robomarl.core.bundle.contract import SCHEMA_VERSION, Carry, Contract, Element, Observation, conditions, describe
 from robomarl.core.bundle.provenance import Training
 from robomarl.core.filter.filter import Arena, from_vehicle
+from robomarl.core.filter.params import SafetyParams
 from robomarl.core.spec import ActionSpec, ObservationField, ObservationSpec
 from robomarl.domains.flight.lab.engines.mujoco import MujocoTeam
 from robomarl.domains.flight.lab.scenario import FlightScenario
-from robomarl.domains.flight.lab.tasks.registry import task_of
 from robomarl.lab.export.facts import source_of
-from robomarl.lab.sim.scenario import load_scenario
+from robomarl.lab.sim.scenario import Scenario, load_scenario
+from robomarl.lab.simulation import simulation_of
 from tests.ros.handmade import golden_of, graph, write_bundle
 
 POSITION_PER_S = np.array([1.6, 1.6, 3.5], np.float32)
@@ -63,21 +64,25 @@ def network(spec: ActionSpec) -> bytes:
 
 
 def contract_of(scenario: FlightScenario, name: str) -> Contract:
-    action = task_of(scenario).action(scenario)
     safety = from_vehicle(
         scenario.vehicle_config,
         scenario.period_s,
         Arena(scenario.arena.low_m, scenario.arena.high_m),
         min_mates=1,
     )
+    return untrained(scenario, name, safety, (2, 16))
+
+
+def untrained(scenario: Scenario, name: str, safety: SafetyParams, team_size: tuple[int, int]) -> Contract:
+    """Contract of a graph of `SPEC` that nobody trained."""
     elements = tuple(Element(n, unit, frame, -9.0, 9.0, 0.0, 1.0, 0.1) for n, unit, frame, _ in describe(SPEC))
     return Contract(
         schema_version=SCHEMA_VERSION,
         name=name,
         observation=Observation(SPEC, elements, tuple(sorted(SPEC.reads))),
-        action=action,
+        action=simulation_of(scenario).action(scenario),
         rate_hz=scenario.rates.policy_hz,
-        team_size=(2, 16),
+        team_size=team_size,
         carries=(Carry("safety", "commands", (safety.queue_length, 4)),),
         scenario=source_of(scenario.name, scenario),
         vehicle=source_of(scenario.vehicle_config.name, scenario.vehicle_config),

@@ -5,19 +5,16 @@ from pathlib import Path
 import numpy as np
 from onnx import helper
 
-from robomarl.core.bundle.contract import SCHEMA_VERSION, Carry, Contract, Element, Observation, conditions, describe
-from robomarl.core.bundle.provenance import Training
-from robomarl.core.spec import ActionSpec, ObservationField, ObservationSpec
+from robomarl.core.spec import ActionSpec
 from robomarl.domains.ground.lab.scenario import GroundScenario
-from robomarl.lab.export.facts import source_of
 from robomarl.lab.sim.filter_params import safety_params
 from robomarl.lab.sim.scenario import load_scenario
 from robomarl.lab.simulation import simulation_of
+from tests.ros.bundles import SPEC, untrained
 from tests.ros.handmade import golden_of, graph, write_bundle
 
 POSITION_PER_S2, VELOCITY_PER_S = 0.3, 1.2
 """So slow that a reference with a fifteenth of the TurtleBot's acceleration follows without swinging."""
-SPEC = ObservationSpec((ObservationField("goal_error"), ObservationField("velocity")))
 SCENARIO = """extends = "navigation"
 vehicle = "{vehicle}"
 count = 2
@@ -55,32 +52,12 @@ def network(spec: ActionSpec) -> bytes:
     return graph(nodes, {"gains": gains(), "low": spec.low[None], "high": spec.high[None]}, (SPEC.size, spec.size))
 
 
-def contract_of(scenario: GroundScenario) -> Contract:
-    safety = safety_params(scenario)
-    elements = tuple(Element(n, unit, frame, -9.0, 9.0, 0.0, 1.0, 0.1) for n, unit, frame, _ in describe(SPEC))
-    return Contract(
-        schema_version=SCHEMA_VERSION,
-        name="straight",
-        observation=Observation(SPEC, elements, tuple(sorted(SPEC.reads))),
-        action=simulation_of(scenario).action(scenario),
-        rate_hz=scenario.rates.policy_hz,
-        team_size=(2, 2),
-        carries=(Carry("safety", "commands", (safety.queue_length, 4)),),
-        scenario=source_of(scenario.name, scenario),
-        vehicle=source_of(scenario.vehicle_config.name, scenario.vehicle_config),
-        safety=safety,
-        training=Training({"algorithm": "none"}, 0, "0" * 40, {}),
-        files={},
-        **conditions(source_of(scenario.name, scenario).content),
-    )
-
-
 def make_ground_bundle(folder: Path, vehicle: str) -> tuple[Path, Path]:
     """Write scenario and bundle of two such robots into a folder, and return their paths."""
     file = folder / f"two_{vehicle}.toml"
     file.write_text(SCENARIO.format(vehicle=vehicle))
     scenario = load_scenario(str(file), GroundScenario)
-    contract = contract_of(scenario)
+    contract = untrained(scenario, "straight", safety_params(scenario), (2, 2))
     sim = simulation_of(scenario).batch(scenario, "fast", 2, 0)
     flown = golden_of(sim, contract, lambda obs: act(obs, contract.action))
     return file, write_bundle(folder / f"straight_{vehicle}", contract, network(contract.action), flown)

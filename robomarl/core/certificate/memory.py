@@ -5,12 +5,16 @@ from typing import NamedTuple
 import numpy as np
 
 from robomarl.core.certificate.course import CommittedCourse, state_at
+from robomarl.core.certificate.figures import CertificateFigures
 from robomarl.core.certificate.pact import Pact, Word
 from robomarl.core.filter.memory import FilterCarry
 from robomarl.core.filter.model.bias import Bias
 from robomarl.core.filter.model.look_ahead import heading
 from robomarl.core.types import Array
 from robomarl.core.view import LocalView
+
+ELSEWHERE_TUBES = 2.0
+"""A robot in motion that is this many radii of its tube away from its reference was pushed, and begins where it is."""
 
 
 class CertifiedCarry(NamedTuple):
@@ -70,6 +74,15 @@ class Certified(NamedTuple):
     """[...] bool: that distance is more than the tube and its own error, so a declared bound does not hold."""
     point_m: Array
     """[..., 3] the tracked point in the middle of the range of times at which the command may take effect."""
+
+
+def tubes_off(
+    carry: CertifiedCarry, view: LocalView, figures: CertificateFigures, ahead_m: float, now_s: Array
+) -> Array:
+    """Return how many radii of its tube each robot [...] is away from where its reference is at a time [...] [s]."""
+    led = at_reference(carry._replace(until_s=now_s), view, ahead_m).own.pos_m
+    off = (np.asarray(view.own.pos_m, float) - led) * np.array(figures.squash)
+    return np.sqrt((off * off).sum(-1)) / figures.unlearned.radius_m
 
 
 def at_reference(carry: CertifiedCarry, view: LocalView, ahead_m: float = 0.0) -> LocalView:

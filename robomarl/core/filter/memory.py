@@ -13,20 +13,7 @@ from robomarl.core.hardware.sections import Vector3
 from robomarl.core.types import Array, FilterResult
 from robomarl.core.view import Plan
 
-__all__ = [
-    "LARGE",
-    "SENT",
-    "UNKNOWN_M_S",
-    "Bias",
-    "Decide",
-    "FilterCarry",
-    "Memory",
-    "Reason",
-    "forget",
-    "initial_carry",
-]
-SENT = 4
-"""Elements that are sent: acceleration x, y, z [m/s^2, world] and yaw rate [rad/s]; a gain [1/s] comes after them."""
+__all__ = ["LARGE", "UNKNOWN_M_S", "Bias", "Decide", "FilterCarry", "Memory", "Reason", "forget", "initial_carry"]
 Memory = TypeVar("Memory")
 """Memory of the filter that decides."""
 Decide = Callable[..., tuple[Memory, FilterResult]]

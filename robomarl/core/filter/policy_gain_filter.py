@@ -7,9 +7,9 @@ everything that it keeps with the configured one (`docs/safety.md`, "Gains that 
 import numpy as np
 
 from robomarl.core.filter.filter import SafetyFilter
-from robomarl.core.filter.memory import SENT, Decide, FilterCarry, Memory
+from robomarl.core.filter.memory import Decide, FilterCarry, Memory
 from robomarl.core.geometry import namespace
-from robomarl.core.types import Array, FilterResult
+from robomarl.core.types import SENT, Array, FilterResult
 from robomarl.core.view import LocalView
 
 

@@ -17,7 +17,7 @@ from robomarl.domains.soccer.core.opponent_memory import recall
 
 
 class PlayerMemory(NamedTuple):
-    """What a certified player remembers beside its courses."""
+    """Memory of a certified player beside that of its courses."""
 
     seen: Strangers | tuple[()] = ()
     """The last sighting of every opponent, [..., S]; empty before the first decision."""

@@ -112,7 +112,7 @@ def take_turns(
 
 
 def _watched(before: StandOff, view: LocalView, period_s: float) -> StandOff:
-    """Return the memory with what is seen of the ball now."""
+    """Return the memory after a look at the ball: its place, its low-passed velocity, and for how long it has lain."""
     mask, place, velocity = known_ball(cast(SoccerSensed, view.sensed))
     xp = namespace(place)
     seen = mask & xp.isfinite(place + velocity).all(-1)
@@ -142,7 +142,7 @@ def _scene(ball: Array, view: LocalView) -> AboutBall:
 
 
 def _turned(memory: StandOff, scene: AboutBall, view: LocalView, period_s: float) -> StandOff:
-    """Return the memory with whose turn it is now."""
+    """Return the memory after the decision which player plays the ball and which one gives way."""
     xp, x, turn = namespace(memory.turn), memory.ball_m[..., 0], memory.turn
     speed = memory.opponent_m_s + period_s / NOTICED_S * (scene.opponent_m_s - memory.opponent_m_s)
     rival, attacks = scene.opponent_m < RING_M, x > 0

@@ -17,16 +17,23 @@ import numpy as np
 from robomarl.core.certificate.course import rests_at_s, stop_of
 from robomarl.core.certificate.figures import CertificateFigures, figures_of, uncovered
 from robomarl.core.certificate.kernel import certificate_of
-from robomarl.core.certificate.memory import Certified, CertifiedCarry, DecisionInputs, at_reference
+from robomarl.core.certificate.memory import (
+    ELSEWHERE_TUBES,
+    Certified,
+    CertifiedCarry,
+    DecisionInputs,
+    at_reference,
+    tubes_off,
+)
 from robomarl.core.certificate.pact import Word
 from robomarl.core.config import UserError
 from robomarl.core.domain.onboard import CertifiedCommand
 from robomarl.core.filter.filter import SAME
-from robomarl.core.filter.memory import LARGE, SENT, Reason
+from robomarl.core.filter.memory import LARGE, Reason
 from robomarl.core.filter.model.bias import Bias, unanchored
 from robomarl.core.filter.params import SafetyParams
 from robomarl.core.tree import Branch, Tree, each, new_tuple
-from robomarl.core.types import Array, FilterResult
+from robomarl.core.types import SENT, Array, FilterResult
 from robomarl.core.view import LocalView, Plan, blank_view
 from robomarl.ros.robot.certified.words import AddressedWord, rows_of
 
@@ -34,10 +41,6 @@ MOST_HZ = 250.0
 """Largest rate of decisions: numbers of pacts grow with it, and messages have no room for more."""
 LATER_S = 1e-3
 """A session that has to be later than one that teammates know is later by this."""
-
-
-PUSHED_TUBES = 2.0
-"""A player that is this many radii of its tube away from its reference was pushed, and begins a session there."""
 
 
 class RobotCarry(NamedTuple):
@@ -209,13 +212,13 @@ class CertifiedRobot:
         has no meaning here."""
         if self._way is None:
             return self._decided(carry, view, nominal)
-        if self._is_elsewhere(carry, view, PUSHED_TUBES):
+        if self._is_elsewhere(carry, view, ELSEWHERE_TUBES):
             carry = self._pushed(carry)
         after, result = self._way(self._decided, self._aged(carry), view, nominal)
         return after._replace(decided_s=carry.now_s), result
 
     def _begun(self, carry: RobotCarry) -> RobotCarry:
-        """Begin a session at this time; what was seen stays."""
+        """Return the memory of a session that begins now, with the sightings of the one before."""
         return self.hear(self.init(), (), carry.now_s)._replace(worn=carry.worn, decided_s=carry.decided_s)
 
     def _pushed(self, carry: RobotCarry) -> RobotCarry:
@@ -228,7 +231,7 @@ class CertifiedRobot:
         return fresh._replace(robot=robot, waits=carry.waits)
 
     def _aged(self, carry: RobotCarry) -> RobotCarry:
-        """Let what was seen be as old as it is: blind ticks, rest and a node that hangs make no decision."""
+        """Return the memory with sightings as old as they are: blind ticks, rest and a hung node decide nothing."""
         if not (carry.decided_s and isinstance(carry.worn, Ageing)):
             return carry
         passed_s = max(carry.now_s - carry.decided_s, 0.0)
@@ -280,10 +283,8 @@ class CertifiedRobot:
         """Return True if the robot is this many radii of its tube away from its reference."""
         if not (_is_sound(view) and carry.robot.placed):
             return False
-        robot = carry.robot._replace(until_s=np.array(carry.now_s))
-        led_m = at_reference(robot, view, self.params.look_ahead_m).own.pos_m
-        off = (np.asarray(view.own.pos_m, float) - led_m) * np.array(self.figures.squash)
-        return float(np.linalg.norm(off)) > tubes * self.figures.unlearned.radius_m
+        ahead_m, now_s = self.params.look_ahead_m, np.array(carry.now_s)
+        return float(tubes_off(carry.robot, view, self.figures, ahead_m, now_s)) > tubes
 
     def resumed(self, carry: RobotCarry, queue: Array) -> RobotCarry:
         """Return the memory after a gap, with the commands [Q, 4] that were sent meanwhile."""

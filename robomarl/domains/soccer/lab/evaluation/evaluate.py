@@ -28,7 +28,7 @@ from robomarl.domains.soccer.lab.evaluation.match import (
 from robomarl.domains.soccer.lab.evaluation.picture import film_match
 from robomarl.domains.soccer.lab.scenario import SoccerScenario, check_roles
 from robomarl.domains.soccer.lab.sections import Sees
-from robomarl.domains.soccer.lab.sight.pitch import camera_of
+from robomarl.domains.soccer.lab.sight.pitch import as_mounted, camera_of
 from robomarl.lab.evaluate.episodes import EpisodeScore, Step
 from robomarl.lab.evaluate.evaluation import EvalRow, FlownPolicy
 from robomarl.lab.evaluate.intervals import wilson
@@ -200,7 +200,7 @@ class MatchScore(EpisodeScore[MatchTally]):
 
 
 def _sight(player: Player, sees: Sees) -> str:
-    """By what a team sees."""
+    """Return the name of the eyes with which a team sees: pixels, or what the scenario says."""
     return "pixels" if isinstance(player, TrainedTeam) and player.network else sees
 
 
@@ -234,9 +234,7 @@ def _sim(scenario: SoccerScenario, ours: Player, config: GameConfig, num: int) -
         return plain
     from robomarl.domains.soccer.lab.sight.eyes_sim import DrawnCameras, seeing_soccer
 
-    camera = camera_of(scenario)
-    mounted = dataclasses.replace(camera.randomize, mount_error_rad=(0.0, 0.0), lens=(1.0, 1.0))
-    cameras = DrawnCameras(scenario, config.seed + 100, dataclasses.replace(camera, randomize=mounted))
+    cameras = DrawnCameras(scenario, config.seed + 100, as_mounted(camera_of(scenario)))
     return seeing_soccer(plain, ours.network, cameras, config.seed)
 
 

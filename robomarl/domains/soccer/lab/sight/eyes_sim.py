@@ -24,7 +24,7 @@ from robomarl.domains.soccer.lab.sight.seeing import NOISE, Seeing
 
 
 class Cameras(Protocol):
-    """Interface of what draws the pictures of our robots."""
+    """Interface of the cameras that draw our robots' pictures."""
 
     def begin(self, rows: np.ndarray, whole: int, batch: int) -> None:
         """Begin new games: these [E] of the batch of that number, which has `whole`."""

@@ -1,6 +1,6 @@
 """`Pitch`: sizes and colours of everything that a player's camera sees."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from robomarl.core.camera.camera import PinholeCamera
 from robomarl.core.config import UserError
@@ -50,6 +50,11 @@ def pitch_of(scenario: SoccerScenario) -> Pitch:
     area, body = scenario.field, scenario.robot.body
     sizes = (area.length_m, area.width_m, area.goal_width_m, body.height_m, scenario.ball.radius_m)
     return Pitch(*sizes, body.radius_m, body.height_m)
+
+
+def as_mounted(camera: PinholeCamera) -> PinholeCamera:
+    """Return a camera whose drawn pictures have the mount and the lens that its file says."""
+    return replace(camera, randomize=replace(camera.randomize, mount_error_rad=(0.0, 0.0), lens=(1.0, 1.0)))
 
 
 def camera_of(scenario: SoccerScenario) -> PinholeCamera:
