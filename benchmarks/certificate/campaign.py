@@ -8,6 +8,7 @@ from scipy.stats import beta
 from tqdm import tqdm
 
 from benchmarks.certificate.flight import Crowd, Outcome, fly
+from benchmarks.certificate.unlike import fly_unlike
 from benchmarks.filter.fallbacks.places import CROWDS
 
 PAIRS = 16_000
@@ -42,7 +43,7 @@ def run(crowd: Crowd) -> Sums:
             now = _drawn(now, random) if crowd.kind == "random" else now
             most = RANDOM_EPISODES if crowd.kind == "random" else PAIRS
             now = dataclasses.replace(now, episodes=min(left, most, max(PAIRS // now.count**2, 4)))
-            found.append(fly(now))
+            found.append(fly_unlike(now) if now.other else fly(now))
             left -= now.episodes
             bar.update(now.episodes)
     return summed(found)

@@ -57,6 +57,10 @@ class Crowd:
     """Number of this part of the episodes, which have a seed of their own."""
     bursts: bool = False
     """A part of the episodes loses half of all messages, at stretches."""
+    other: str = ""
+    """Vehicle of every second robot; "": all are of one. A delay that is set is that of the first one."""
+    at_once: bool = False
+    """Robots with a longer lead hold no words back: a hole in the proof, to see whether it is found."""
 
 
 class Outcome(NamedTuple):

@@ -2,7 +2,9 @@
 
 import dataclasses
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from robomarl.core.config import UserError
 from robomarl.core.filter.memory import LARGE
@@ -36,6 +38,8 @@ FRONT_M = 0.03
 stuck where the front leads robots to the edge of what the rule allows."""
 SEGMENT_S = 0.08
 """Longest time between two times at which courses are compared."""
+WHOLE = 1e-6
+"""Fraction of a period by which two leads may differ from whole periods by rounding."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,19 @@ class Tube:
     diagonal, and what smoothing adds."""
     room_m: float
     """Half of the distance that two such references keep: body radius, tube, and what clocks may be off."""
+
+
+class CommonFigures(NamedTuple):
+    """What robots of unlike vehicles have in common: by it each judges the courses of all."""
+
+    downwash_ratio: float
+    """The largest of the fleet, the metric of all; 1 for robots that drive."""
+    brake_m_s2: float
+    """Largest deceleration of a reference."""
+    lead_s: float
+    """Shortest time from a decision to the time from which it moves a reference."""
+    room_m: float
+    """Largest room of a robot that knows its bias, see `Tube`."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +109,9 @@ class CertificateFigures:
     places, tube, what clocks may be off, bend; 0 where the robot is told of no strangers."""
     settles_s: float
     """Time from the rest of the reference to that of the tracked point."""
+    held_back: int
+    """Number of decisions that words wait before they are said: beside a teammate with a shorter lead, anchors would
+    change later here than there."""
 
     @property
     def wall_m(self) -> Vector3:
@@ -110,21 +130,42 @@ def uncovered(params: SafetyParams) -> str:
     return next((name for name in ("tail", "boards_m") if getattr(params, name)), "")
 
 
-def figures_of(params: SafetyParams, radius_m: float) -> CertificateFigures:
+def common_of(fleet: Sequence[tuple[SafetyParams, float]]) -> CommonFigures:
+    """Return what a fleet has in common; `fleet`: safety parameters and body radius of each of its vehicles.
+
+    Raises:
+        UserError: they decide at different rates, or some fly and some drive.
+    """
+    first = fleet[0][0]
+    for params, _ in fleet:
+        if params.planar != first.planar:
+            raise UserError("filter: certificate: all robots of a fleet fly, or all drive; make a fleet of each.")
+        if params.period_s != first.period_s:
+            hz = f"{1 / first.period_s:g} and {1 / params.period_s:g}"
+            raise UserError(f"filter: certificate: robots decide {hz} times a second; train both at one rate_hz.")
+    ratio = 1.0 if first.planar else max(params.safety.downwash_ratio for params, _ in fleet)
+    each = [figures_of(in_metric(params, ratio), radius_m) for params, radius_m in fleet]
+    brake = max(max(f.accel_m_s2) for f in each)
+    return CommonFigures(ratio, brake, min(f.lead_s for f in each), max(f.learned.room_m for f in each))
+
+
+def figures_of(params: SafetyParams, radius_m: float, common: CommonFigures | None = None) -> CertificateFigures:
     """Work out the numbers of a vehicle.
 
     Args:
         params: safety parameters of the vehicle, with its arena.
-        radius_m: radius of its body: two bodies touch at twice this distance between their centres.
+        radius_m: radius of its body: bodies touch where two centres are as far apart as both radii together.
+        common: of a fleet of unlike vehicles; None: all are of this vehicle.
 
     Raises:
         UserError: the arena leaves no room for references; says on which axis.
     """
+    params = params if common is None else in_metric(params, common.downwash_ratio)
     period, accel, tracker = params.period_s, _reference_accel(params), _tracker(params)
     count = max(round(SMOOTH_S / period), 1)
     squash = (1.0, 1.0, 1.0 if params.planar else 1 / params.safety.downwash_ratio)
     speed, late = SPEED_SHARE * params.limits.speed_m_s, params.safety.delay_s * (1 + params.safety.shortest_share) / 2
-    ahead = params.look_ahead_m
+    ahead, lead = params.look_ahead_m, late + (count - 1) * period / 2
     fixed = radius_m + ahead + speed * CLOCK_OFFSET_S
     # The mean of points up to (m - 1) / 2 periods away, on a path of bounded acceleration.
     smoothed = math.hypot(*accel) * (count**2 - 1) * period**2 / 24
@@ -133,13 +174,15 @@ def figures_of(params: SafetyParams, radius_m: float) -> CertificateFigures:
     x, y, z = (WALL_TUBES * half for half in unlearned.half_m)
     low, high = _resting_room(params.arena, (x + ahead, y + ahead, z))
     segments = math.ceil((STOP_S + 2 * period) / SEGMENT_S)
-    bend = _bend(accel, period, (STOP_S + 2 * period) / segments)
+    shared = common or CommonFigures(0.0, max(accel), lead, learned.room_m)
+    bend = _bend(accel, shared.brake_m_s2, period, (STOP_S + 2 * period) / segments)
+    apart = learned.room_m + shared.room_m
     beside = TUBE_SHARE * math.hypot(*unlearned.half_m) + smoothed + ahead
     return CertificateFigures(
         tracker=tracker,
-        front=_front(params, accel, (speed, 2 * learned.room_m, beside), Arena(low, high) if params.arena else None),
+        front=_front(params, accel, (speed, apart, beside), Arena(low, high) if params.arena else None),
         period_s=period,
-        lead_s=late + (count - 1) * period / 2,
+        lead_s=lead,
         ahead_s=params.safety.delay_s - late,
         smooth_count=count,
         accel_m_s2=accel,
@@ -155,7 +198,15 @@ def figures_of(params: SafetyParams, radius_m: float) -> CertificateFigures:
         high_m=high,
         stranger_m=_stranger_m(params, params.strangers, speed) + beside + bend if params.strangers else 0.0,
         settles_s=(count - 1) * period / 2,
+        held_back=math.ceil((lead - shared.lead_s) / period - WHOLE),
     )
+
+
+def in_metric(params: SafetyParams, downwash_ratio: float) -> SafetyParams:
+    """Return the parameters with the metric of a fleet; robots that drive have but one."""
+    if params.planar:
+        return params
+    return dataclasses.replace(params, safety=dataclasses.replace(params.safety, downwash_ratio=downwash_ratio))
 
 
 def _stranger_m(params: SafetyParams, told: Strangers, speed_m_s: float) -> float:
@@ -235,13 +286,14 @@ def _box(params: SafetyParams, safety: SafetyConfig, swing_m_s2: float) -> Const
     return constants_of(_plain(dataclasses.replace(params, limits=limits), disturbed))
 
 
-def _bend(accel: Vector3, period_s: float, step_s: float) -> float:
+def _bend(accel: Vector3, brake: float, period_s: float, step_s: float) -> float:
     """Return the bound of what three courses bend between two times.
 
     An arc of acceleration a over the time t is within a t^2 / 8 of its chord, and each of two
-    distances has two arcs. In the first period one course has the acceleration of a decision.
+    distances has two arcs. In the first period one course has the acceleration of a decision. `brake`: the largest
+    deceleration of a robot of the fleet [m/s^2].
     """
-    brake, most = max(accel), math.hypot(*accel)
+    most = math.hypot(*accel)
     return max(4 * brake * step_s**2 / 8, 2 * (most + brake) * period_s**2 / 8)
 
 

@@ -13,14 +13,25 @@ flight (`Certified.trip`).
 # z3 declares every result as a union of all its kinds of terms.
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from itertools import permutations
 from typing import NamedTuple
 
 import z3
 
-from robomarl.core.certificate.figures import CLOCK_OFFSET_S, TUBE_SHARE, WALL_TUBES, CertificateFigures, Tube
+from robomarl.core.certificate.figures import (
+    CLOCK_OFFSET_S,
+    TUBE_SHARE,
+    WALL_TUBES,
+    WHOLE,
+    CertificateFigures,
+    CommonFigures,
+    Tube,
+    common_of,
+    figures_of,
+)
 from robomarl.core.config import UserError
 from robomarl.core.filter.model.constants import constants_of
 from robomarl.core.filter.params import SafetyParams
@@ -51,6 +62,15 @@ class Given(NamedTuple):
     """Radius of the vehicle's body."""
     figures: CertificateFigures
     """Numbers that the robot flies with."""
+    common: CommonFigures | None = None
+    """Of a fleet of unlike vehicles."""
+
+    @property
+    def ratio(self) -> float:
+        """Downwash ratio that distances are divided by."""
+        if self.params.planar:
+            return 1.0
+        return self.common.downwash_ratio if self.common else self.params.safety.downwash_ratio
 
 
 def claims_of(given: Given) -> tuple[Claim, ...]:
@@ -69,6 +89,73 @@ def check_theorem(given: Given, name: str) -> tuple[Claim, ...]:
         if not claim.holds:
             raise UserError(f"{name}.yaml: the certificate's {claim.name} fails by {-claim.slack:.3g}: {claim.text}.")
     return claims
+
+
+def fleet_of(vehicles: Mapping[str, tuple[SafetyParams, float]]) -> dict[str, Given]:
+    """Return what is checked of a fleet, by the names of its vehicles: safety parameters and body radius of each.
+
+    Raises:
+        UserError: such vehicles do not fly a certificate together; says why.
+    """
+    common = common_of(list(vehicles.values())) if len(vehicles) > 1 else None
+    return {
+        name: Given(params, radius_m, figures_of(params, radius_m, common), common)
+        for name, (params, radius_m) in vehicles.items()
+    }
+
+
+def check_fleet(fleet: Mapping[str, Given]) -> tuple[Claim, ...]:
+    """The claims of every vehicle and of every pair of unlike ones, by their names.
+
+    Raises:
+        UserError: one does not hold; says which, and by how much.
+    """
+    found = [claim for name, given in fleet.items() for claim in check_theorem(given, name)]
+    for (name, one), (other, mate) in permutations(fleet.items(), 2):
+        for claim in beside(one, mate):
+            if not claim.holds:
+                both, by = f"{name}.yaml and {other}.yaml", f"{-claim.slack:.3g}"
+                raise UserError(f"{both}: the certificate's {claim.name} fails by {by}: {claim.text}.")
+            found.append(claim)
+    return tuple(found)
+
+
+def beside(one: Given, mate: Given) -> Iterator[Claim]:
+    """What the proof needs of a robot beside a teammate of another vehicle; the other order has claims of its own."""
+    f, g, step = one.figures, mate.figures, (one.figures.span_s - one.figures.period_s) / one.figures.segments
+    for axis in range(3):
+        yield _same(f"common metric along {AXES[axis]}", f.squash[axis], g.squash[axis], "", "its teammate")
+    yield _same("common period", f.period_s, g.period_s, "s", "its teammate")
+    yield _same("common time to stop", f.stop_s, g.stop_s, "s", "its teammate")
+    parts = {
+        "bodies": one.radius_m + mate.radius_m,
+        "look-ahead": one.params.look_ahead_m + mate.params.look_ahead_m,
+        "tubes": f.learned.radius_m + g.learned.radius_m,
+        "clocks": max(f.speed_m_s, g.speed_m_s) * CLOCK_OFFSET_S,
+    }
+    yield _at_least("distance of unlike robots", f.learned.room_m + g.learned.room_m, parts, "m")
+    brake, theirs, most = max(f.accel_m_s2), max(g.accel_m_s2), math.hypot(*f.accel_m_s2)
+    arcs = {"own arcs": 3 * brake * step**2 / 8, "teammate's": theirs * step**2 / 8}
+    yield _at_least("bend beside an unlike robot", f.bend_m, arcs, "m")
+    first = {"own arcs": (2 * most + brake) * f.period_s**2 / 8, "teammate's": theirs * f.period_s**2 / 8}
+    yield _at_least("bend of the first period beside an unlike robot", f.bend_m, first, "m")
+    yield from _handover(f, g)
+
+
+def _handover(f: CertificateFigures, g: CertificateFigures) -> Iterator[Claim]:
+    """A robot's new anchors count before its teammate's reference relies on them.
+
+    The robot changes its anchors by a decision: for its reference that counts one lead later. The teammate hears of it
+    after the words were held back, and what it then decides counts one lead of its own later.
+    """
+    changes, says, hears = map(z3.Real, ("changes", "says", "hears"))
+    words = [says >= changes + _exact(f.held_back * f.period_s), hears >= says]
+    counts, relies = changes + _exact(f.lead_s), hears + _exact(g.lead_s) + _exact(WHOLE * f.period_s)
+    slack = f.held_back * f.period_s + g.lead_s - f.lead_s
+    text = (
+        f"held back {f.held_back * f.period_s:.4g} s >= lead {f.lead_s:.4g} s - lead of the teammate {g.lead_s:.4g} s"
+    )
+    yield Claim("handover of anchors", _is_proved(words, relies >= counts), slack, text)
 
 
 def _exact(value: float) -> z3.ArithRef:
@@ -90,12 +177,12 @@ def _at_least(name: str, has: float, parts: dict[str, float], unit: str) -> Clai
     return Claim(name, holds, slack, f"{has:.4g} {unit} >= {words}")
 
 
-def _same(name: str, has: float, wanted: float, unit: str) -> Claim:
-    """The claim that a number is the one that the vehicle file gives."""
+def _same(name: str, has: float, wanted: float, unit: str, of: str = "the vehicle file") -> Claim:
+    """The claim that a number is the one that the vehicle file gives, or another robot's."""
     off = _exact(has) - _exact(wanted)
     most = z3.RealVal(str(ROUNDING))
     holds = _is_proved([], z3.And(off <= most, -off <= most))
-    return Claim(name, holds, -abs(has - wanted), f"{has:.4g} {unit} is {wanted:.4g} {unit} of the vehicle file")
+    return Claim(name, holds, -abs(has - wanted), f"{has:.4g} {unit} is {wanted:.4g} {unit} of {of}")
 
 
 def _pairs(given: Given) -> Iterator[Claim]:
@@ -123,7 +210,7 @@ def _bodies(given: Given) -> Iterator[Claim]:
 def _box_in_tube(name: str, given: Given, tube: Tube) -> Claim:
     """The tube's radius holds the share of the box and what smoothing adds, in the metric of the downwash."""
     figures, count = given.figures, given.figures.smooth_count
-    ratio = 1.0 if given.params.planar else given.params.safety.downwash_ratio
+    ratio = given.ratio
     x, y, z = map(z3.Real, AXES)
     smooth_m = sum(a * a for a in figures.accel_m_s2) ** 0.5 * (count**2 - 1) * figures.period_s**2 / 24
     half = [_exact(side) for side in tube.half_m]
@@ -185,7 +272,9 @@ def _file(given: Given) -> Iterator[Claim]:
     """The figures are those of this vehicle file: metric, times and tracker."""
     f, s, period = given.figures, given.params.safety, given.params.period_s
     late = s.delay_s * (1 + s.shortest_share) / 2
-    yield _same("metric of the downwash", f.squash[2], 1.0 if given.params.planar else 1 / s.downwash_ratio, "")
+    yield _same("metric of the downwash", f.squash[2], 1 / given.ratio, "")
+    if not given.params.planar:
+        yield _at_least("downwash ratio", given.ratio, {"file": s.downwash_ratio}, "")
     for axis in range(2):
         yield _same(f"metric along {AXES[axis]}", f.squash[axis], 1.0, "")
     yield _same("period", f.period_s, period, "s")

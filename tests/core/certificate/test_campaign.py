@@ -39,3 +39,19 @@ def test_the_random_matrix_draws_periods_delays_clocks_and_sizes(monkeypatch: py
     assert 0 <= delays.min() < 0.05 and 0.11 < delays.max() <= 0.16
     assert all(crowd.bursts and crowd.clock_s == 0.005 for crowd in flown)
     assert 0 < sum(crowd.deaf_after_s is not None for crowd in flown) < 12
+
+
+@pytest.mark.parametrize(("vehicle", "other"), [("crazyflie_21", "carrier_600"), ("turtlebot3_burger", "ssl_omni")])
+def test_crowds_of_unlike_vehicles_keep_the_distance_of_each_pair(vehicle: str, other: str):
+    found = run(Crowd(vehicle, "ring", count=4, episodes=6, seconds=4.0, seed=5, other=other))
+    assert found.outcome.contacts == 0 and found.near_share > 1 and found.tube_share < 1
+    bare = Crowd(vehicle, "ring", count=4, episodes=6, seconds=4.0, seed=5, other=other, delay_s=0.0)
+    assert run(bare).near_share > 1
+
+
+def test_a_crowd_of_one_vehicle_on_both_sides_is_one():
+    """The plant of unlike robots and that of one vehicle agree on what robots keep."""
+    both = run(Crowd("crazyflie_21", "ring", count=4, episodes=4, seconds=2.0, seed=5, other="crazyflie_21")).outcome
+    one = run(Crowd("crazyflie_21", "ring", count=4, episodes=4, seconds=2.0, seed=5)).outcome
+    assert both.kept_m == pytest.approx(one.kept_m) and both.contact_m == one.contact_m
+    assert both.declared_m == one.declared_m and both.least_m == pytest.approx(one.least_m, abs=0.2)

@@ -1,6 +1,7 @@
 """The handshake under a radio that loses, repeats and reorders everything."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -108,3 +109,41 @@ def test_a_leader_that_forgot_takes_no_old_answer_for_a_new_one():
     again.decide(answer, True)
     again.decide(answer, True)
     assert again.pact.is_open[0] and again.pact.number[0] == 0
+
+
+LEADS = st.tuples(st.integers(0, 5), st.integers(0, 5))
+
+
+def judged(leads: tuple[int, int], waits: tuple[int, int], steps: list) -> bool:
+    """Whether at each time the leader keeps to the pair that the follower judges by; a decision is about the time one
+    lead later, and words wait before they are said."""
+    robots = Robot(True, 0.0), Robot(False, 1000.0)
+    said = [[unheard(robot.says())] * 12 for robot in robots]
+    by: tuple[dict, dict] = {}, {}
+    for tick, (to_lead, to_follow, takes) in enumerate(steps):
+        heard = said[1][-1 - waits[1] - to_lead], said[0][-1 - waits[0] - to_follow]
+        for robot, word, kept, lead, out in zip(robots, heard, by, leads, said, strict=True):
+            robot.decide(word, takes)
+            kept[tick + lead] = robot.kept()
+            out.append(robot.says())
+    return all(not pairs or pairs[0] in by[0][at] for at, pairs in by[1].items() if at in by[0])
+
+
+def held_back(leads: tuple[int, int]) -> tuple[int, int]:
+    """Ticks that each one's words wait."""
+    return max(leads[0] - leads[1], 0), max(leads[1] - leads[0], 0)
+
+
+STEPS = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.booleans()), min_size=20, max_size=60)
+
+
+@settings(max_examples=60, deadline=None)
+@given(LEADS, STEPS)
+def test_robots_with_unlike_leads_change_their_anchors_in_one_order(leads: tuple[int, int], steps: list):
+    assert judged(leads, held_back(leads), steps)
+
+
+@pytest.mark.parametrize("leads", [(4, 0), (0, 4)])
+def test_without_holding_words_back_they_do_not(leads: tuple[int, int]):
+    steps = [(0, 0, True)] * 40
+    assert judged(leads, held_back(leads), steps) and not judged(leads, (0, 0), steps)

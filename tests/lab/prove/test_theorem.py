@@ -9,7 +9,7 @@ from robomarl.core.config import UserError
 from robomarl.core.filter.model.bodies import Obstacle, Strangers
 from robomarl.core.filter.params import Arena, from_vehicle
 from robomarl.core.hardware.vehicle import load_any_vehicle
-from robomarl.lab.prove.theorem import Given, check_theorem, claims_of
+from robomarl.lab.prove.theorem import Given, beside, check_fleet, check_theorem, claims_of, fleet_of
 
 VEHICLES = ("crazyflie_21", "carrier_600", "ssl_omni", "turtlebot3_burger", "gritsbot")
 
@@ -101,3 +101,77 @@ def test_figures_of_another_file_are_found(key: str):
     safety = dataclasses.replace(whole.params.safety, **more)
     changed = whole._replace(params=dataclasses.replace(whole.params, safety=safety))
     assert any(not claim.holds for claim in claims_of(changed))
+
+
+FLEETS = (("crazyflie_21", "carrier_600"), ("ssl_omni", "turtlebot3_burger", "gritsbot"))
+
+
+def fleet(*names: str, hz: tuple[float, ...] = (50, 50, 50)) -> dict[str, Given]:
+    """The figures of robots of unlike vehicles."""
+    found = {name: load_any_vehicle(name) for name in names}
+    return fleet_of(
+        {name: (from_vehicle(v, 1 / rate), v.body.radius_m) for (name, v), rate in zip(found.items(), hz, strict=False)}
+    )
+
+
+@pytest.mark.parametrize("names", FLEETS)
+def test_it_is_proved_for_fleets_of_unlike_vehicles(names: tuple[str, ...]):
+    claims = check_fleet(fleet(*names))
+    count = len(names) * (len(names) - 1)
+    assert [claim.name for claim in claims].count("distance of unlike robots") == count
+    assert all(claim.slack >= -1e-9 for claim in claims)
+
+
+def test_a_fleet_of_one_vehicle_has_the_figures_of_that_vehicle():
+    one = load_any_vehicle("carrier_600")
+    assert fleet("carrier_600")["carrier_600"].figures == figures_of(from_vehicle(one, 0.02), one.body.radius_m)
+
+
+def test_unlike_robots_have_one_metric_one_brake_and_one_time_at_which_anchors_change():
+    small, large = (given.figures for given in fleet("crazyflie_21", "carrier_600").values())
+    assert small.squash == large.squash == (1, 1, 0.5) and small.bend_m == large.bend_m
+    omni, slow = (given.figures for given in fleet("ssl_omni", "turtlebot3_burger").values())
+    assert slow.lead_s - omni.lead_s == pytest.approx(0.03) and (omni.held_back, slow.held_back) == (0, 2)
+
+
+UNLIKE_HOLES = {
+    "common metric along z": {"squash": (1.0, 1.0, 1 / 1.5)},
+    "common period": {"period_s": 0.01},
+    "common time to stop": {"stop_s": 1.0},
+    "distance of unlike robots": {"learned": -0.01},
+    "bend beside an unlike robot": {"bend_m": 3.0e-3},
+    "handover of anchors": {"held_back": -1},
+}
+
+
+@pytest.mark.parametrize("name", UNLIKE_HOLES)
+def test_a_term_that_is_left_out_beside_an_unlike_robot_is_found(name: str):
+    """Each hole by its own claim."""
+    names = ("turtlebot3_burger", "ssl_omni") if name == "handover of anchors" else ("carrier_600", "crazyflie_21")
+    one, mate = fleet(*names).values()
+    hole = dict(UNLIKE_HOLES[name])
+    if "learned" in hole:
+        hole["learned"] = dataclasses.replace(one.figures.learned, room_m=one.figures.learned.room_m - 0.01)
+    if "held_back" in hole:
+        hole["held_back"] = one.figures.held_back - 1
+    broken = one._replace(figures=dataclasses.replace(one.figures, **hole))
+    assert not [claim for claim in beside(one, mate) if not claim.holds]
+    assert [claim.name for claim in beside(broken, mate) if not claim.holds] == [name]
+    with pytest.raises(UserError, match="fails by"):
+        check_fleet({names[0]: broken, names[1]: mate})
+
+
+def test_a_metric_narrower_than_a_vehicle_needs_is_found():
+    one, mate = fleet("crazyflie_21", "carrier_600").values()
+    assert one.common is not None
+    narrow = one.common._replace(downwash_ratio=1.5)
+    broken = one._replace(common=narrow, figures=figures_of(one.params, one.radius_m, narrow))
+    assert [claim.name for claim in claims_of(broken) if not claim.holds] == ["downwash ratio"]
+    assert mate.common == one.common
+
+
+def test_robots_that_fly_and_robots_that_drive_are_no_fleet():
+    with pytest.raises(UserError, match="all drive"):
+        fleet("crazyflie_21", "ssl_omni")
+    with pytest.raises(UserError, match="50 and 25 times a second"):
+        fleet("crazyflie_21", "carrier_600", hz=(50, 25))
