@@ -22,7 +22,7 @@ from robomarl.core.filter.kernel.library import CPointer
 from robomarl.core.filter.memory import FilterCarry
 from robomarl.core.filter.model.bias import Bias
 from robomarl.core.filter.model.constants import constants_of
-from robomarl.core.filter.model.strangers import strangers_in
+from robomarl.core.filter.model.strangers import Strangers, strangers_in
 from robomarl.core.filter.params import SafetyParams
 from robomarl.core.filter.qp.projection import project_rows
 from robomarl.core.tree import Tree, leaves, new_tuple
@@ -40,8 +40,8 @@ Parts = Sequence[Array]
 class _Layout(NamedTuple):
     """Records of one robot, as `rm_certify` takes them."""
 
-    mates: int
-    """Number of teammates."""
+    around: CPointer
+    """Numbers of teammates and strangers."""
     memory: np.dtype[np.void]
     given: np.dtype[np.void]
     found: np.dtype[np.void]
@@ -70,11 +70,9 @@ class KernelCertificate(Certificate):
         """Copy the numbers.
 
         Raises:
-            UserError: the kernel can't be used here, compares fewer times than these figures ask for, or has strangers.
+            UserError: the kernel can't be used here, or compares fewer times than these figures ask for.
         """
         super().__init__(params, figures, _NUMPY)
-        if params.strangers:
-            raise UserError("The certificate in C has no rule for strangers.")
         self._c = kernel.load()
         if figures.segments + 2 > MOST_TIMES:
             raise UserError(
@@ -83,18 +81,19 @@ class KernelCertificate(Certificate):
         ffi, (front, *kept) = self._c.ffi, copied(self._c.ffi, constants_of(figures.front))
         moved, *others = copied(ffi, figures.tracker)
         given = {"tracker": moved, "front": front, "queue": params.queue_length}
-        tubes = {"learned": vars(figures.learned), "unlearned": vars(figures.unlearned)}
-        names = [name for name, _ in ffi.typeof("RmCertificate").fields if name not in given | tubes]
-        self._struct = ffi.new("RmCertificate *", given | tubes | {name: _number(figures, name) for name in names})
-        self._kept, self._layouts = (front, moved, kept, others), dict[int, _Layout]()
+        parts = {"learned": vars(figures.learned), "unlearned": vars(figures.unlearned), "told": _told(figures)}
+        names = [name for name, _ in ffi.typeof("RmCertificate").fields if name not in given | parts]
+        self._struct = ffi.new("RmCertificate *", given | parts | {name: _number(figures, name) for name in names})
+        self._kept, self._layouts = (front, moved, kept, others), dict[tuple[int, int], _Layout]()
 
     def step(self, carry: CertifiedCarry, given: DecisionInputs) -> tuple[CertifiedCarry, Certified]:
         """Decide once; see `Certificate.step`."""
         view, *others = given
         *lead, mates = given.leads.shape
-        if view.sensed:
-            strangers_in(self.figures.tracker, view)
-        lay, asked = self._layouts.get(mates) or self._laid_out(mates), (view.own, *others)
+        seen = strangers_in(self._front, view) if view.sensed or self.params.strangers else None
+        around = mates, seen.mask.shape[-1] if seen else 0
+        told = seen if seen and around[1] else ()
+        lay, asked = self._layouts.get(around) or self._laid_out(*around), (view.own, *others, told)
         count = math.prod(lead)
         memory, found = (np.empty(count * kind.itemsize // 8) for kind in (lay.memory, lay.found))
         if lead or not self._c.certify(lay.plain, carry, asked, memory, found):
@@ -110,17 +109,19 @@ class KernelCertificate(Certificate):
         for block, tree in zip((memory, given), trees, strict=True):
             for name, leaf in leaves(tree):
                 block[name] = leaf
-        room = np.empty(self._c.lib.rm_certify_room(self._struct, lay.mates))
+        room = np.empty(self._c.lib.rm_certify_room(self._struct, lay.around))
         arrays = (self._c.ffi.from_buffer("char[]", array) for array in (to[0], given, to[1]))
         place = self._c.ffi.from_buffer("double[]", room)
-        self._c.lib.rm_certify(math.prod(lead), self._struct, lay.mates, *arrays, place)
+        self._c.lib.rm_certify(math.prod(lead), self._struct, lay.around, *arrays, place)
 
-    def _laid_out(self, mates: int) -> _Layout:
+    def _laid_out(self, mates: int, strangers: int = 0) -> _Layout:
         carry = self.init(np.zeros(3), mates, np.zeros(()))
         word = self.said(carry, none := np.zeros(mates, bool))
         own = Own(np.zeros(3), np.zeros(4), np.zeros(3), np.zeros(3), np.zeros(()))
-        one, row, zero = np.zeros(()), np.zeros(4), np.zeros(3)
-        trees = carry, (own, word, none, none, row, one)
+        one, row, zero, ages = np.zeros(()), np.zeros(4), np.zeros(3), np.zeros(strangers)
+        places = np.zeros((strangers, 3))
+        seen = Strangers(ages > 0, places, places, ages) if strangers else ()
+        trees = carry, (own, word, none, none, row, one, seen)
         told = (row, word.course, word.number, word.offered, one > 0, one > 0, zero, zero)
         memory, given, found = (_record(tree) for tree in (*trees, told))
         lies = [number for tree in trees for leaf in (*_lying(tree), _NO_MORE) for number in leaf]
@@ -136,11 +137,20 @@ class KernelCertificate(Certificate):
             whole,
             addresses[1],
             mates,
+            strangers,
             given.itemsize // 8,
         )
         parts = itemgetter(*(memory.names or ())), itemgetter(*(found.names or ()))
-        self._layouts[mates] = _Layout(mates, memory, given, found, parts, plain, kept)
-        return self._layouts[mates]
+        around = ffi.new("RmAround *", (mates, strangers))
+        self._layouts[mates, strangers] = _Layout(around, memory, given, found, parts, plain, kept)
+        return self._layouts[mates, strangers]
+
+
+def _told(figures: CertificateFigures) -> dict[str, float]:
+    """What is told of strangers, by the names of `RmTold`; nothing where there are none."""
+    told = figures.front.strangers
+    names = ("speed_m_s", "velocity_error_m_s", "accel_m_s2")
+    return {name: getattr(told, name) for name in names} if told else {}
 
 
 def _number(figures: CertificateFigures, name: str) -> object:

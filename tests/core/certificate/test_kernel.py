@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from benchmarks.certificate.flight import Crowd, CrowdFlight
+from benchmarks.certificate.hunted import Hunt, HuntedFlight
 from benchmarks.filter.fallbacks.drive import believed
 from robomarl.core.certificate.certificate import Certificate
 from robomarl.core.certificate.course import CommittedCourse
@@ -18,6 +19,7 @@ from robomarl.core.certificate.rule import Pair
 from robomarl.core.config import UserError
 from robomarl.core.filter import kernel
 from robomarl.core.filter.model.bodies import Obstacle
+from robomarl.core.filter.model.strangers import Strangers
 from robomarl.core.tree import leaves
 from robomarl.core.view import blank_view
 from tests.core.filter.views import PARAMS
@@ -183,7 +185,52 @@ def is_plain(certificate: KernelCertificate, carry: CertifiedCarry, given: Decis
     """Whether C reads these objects itself."""
     lay = certificate._laid_out(given.leads.shape[-1])
     memory, found = (np.empty(kind.itemsize // 8) for kind in (lay.memory, lay.found))
-    return certificate._c.certify(lay.plain, carry, (given.view.own, *given[1:]), memory, found)
+    return certificate._c.certify(lay.plain, carry, (given.view.own, *given[1:], ()), memory, found)
+
+
+@needs_kernel
+@pytest.mark.parametrize("vehicle", VEHICLES)
+def test_robots_among_strangers_decide_as_in_numpy(vehicle: str):
+    """Hunted for 200 decisions; some sightings are no numbers, others are of nobody."""
+    hunt = HuntedFlight(Hunt(Crowd(vehicle, KINDS[vehicle], count=4, episodes=4, seed=29), strangers=3))
+    plain = Certificate(hunt.certificate.params, hunt.figures, hunt.certificate.library)
+    both, random = Both(plain), np.random.default_rng(7)
+    hunt.certificate, decide = both, both.step
+
+    def spoilt(carry: CertifiedCarry, given: DecisionInputs) -> Any:
+        seen: Any = given.view.sensed
+        lost = random.random(seen.strangers_mask.shape) < 0.01
+        seen = seen._replace(
+            strangers_pos_m=np.where(lost[..., None] & (random.random(3) < 0.5), np.nan, seen.strangers_pos_m),
+            strangers_vel_m_s=np.where(lost[..., None] & (random.random(3) < 0.3), np.inf, seen.strangers_vel_m_s),
+            strangers_age_s=np.where(lost, np.nan, seen.strangers_age_s),
+            strangers_mask=seen.strangers_mask & ~(lost & (random.random(lost.shape) < 0.5)),
+        )
+        with np.errstate(invalid="ignore"):
+            return decide(carry, given._replace(view=given.view._replace(sensed=seen)))
+
+    both.step = spoilt  # type: ignore[method-assign]
+    for step in range(200):
+        hunt.tick(step)
+    assert both.moved / both.decisions > 0.05 and 0.05 < both.vetoed / both.decisions < 0.98
+
+
+@needs_kernel
+def test_one_robot_among_strangers_decides_as_one_of_many():
+    """In every bit, and C reads the sightings as they are."""
+    hunt = HuntedFlight(Hunt(Crowd("ssl_omni", "ring", count=3, episodes=2, seed=30), strangers=2))
+    for step in range(60):
+        hunt.tick(step)
+    certificate = KernelCertificate(hunt.certificate.params, hunt.figures)
+    given = inputs_of(hunt)._replace(view=hunt.sees(inputs_of(hunt).view, 60))
+    many = certificate.step(hunt.carry, given)
+    for robot in np.ndindex(2, 3):
+        asked, carry = one_of(given, robot), one_of(hunt.carry, robot)
+        assert_equal(certificate.step(carry, asked), one_of(many, robot), 0.0)
+        lay = certificate._laid_out(2, 2)
+        memory, found = (np.empty(kind.itemsize // 8) for kind in (lay.memory, lay.found))
+        seen = Strangers(*asked.view.sensed)
+        assert certificate._c.certify(lay.plain, carry, (asked.view.own, *asked[1:], seen), memory, found)
 
 
 @needs_kernel

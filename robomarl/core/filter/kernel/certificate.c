@@ -1,4 +1,4 @@
-/* One decision of one certified robot: robomarl/core/certificate/{certificate,reference,pact,tracker}.py. */
+/* One decision of one certified robot: robomarl/core/certificate/{certificate,reference,pact,tracker,strangers}.py. */
 #include "course.h"
 
 enum { WAYS = 4 };
@@ -23,7 +23,8 @@ typedef struct {
 typedef struct {
     const double *pos, *quat, *vel, *omega, *age, *nominal, *now;
     Pacts word;
-    const unsigned char *leads, *present;
+    const unsigned char *leads, *present, *seen;
+    const double *other_pos, *other_vel, *other_age;
 } Asked;
 
 typedef struct {
@@ -35,7 +36,7 @@ typedef struct {
 /* What a decision works out on its way. */
 typedef struct {
     const RmCertificate *c;
-    int mates, sure;
+    int mates, strangers, sure;
     double early;
     Record m;
     Asked g;
@@ -83,13 +84,15 @@ static char *lay_out_memory(const RmCertificate *c, int mates, char *at, Record 
     return at;
 }
 
-static char *lay_out_given(int mates, char *at, Asked *g) {
+static char *lay_out_given(int mates, int strangers, char *at, Asked *g) {
     g->pos = doubles(&at, 3), g->quat = doubles(&at, 4), g->vel = doubles(&at, 3), g->omega = doubles(&at, 3);
     g->age = doubles(&at, 1), g->word.course = courses(&at, mates);
     g->word.number = whole(&at, mates), g->word.offered = whole(&at, mates), g->word.offer = anchors(&at, mates);
     g->word.refused = whole(&at, mates);
     g->leads = taken_from(&at, mates, 1), g->present = taken_from(&at, mates, 1);
     g->nominal = doubles(&at, 4), g->now = doubles(&at, 1);
+    g->seen = taken_from(&at, strangers, 1), g->other_pos = doubles(&at, 3 * strangers);
+    g->other_vel = doubles(&at, 3 * strangers), g->other_age = doubles(&at, strangers);
     return at;
 }
 
@@ -182,10 +185,19 @@ static void make_offers(Now *n, const Course *course) {
     }
 }
 
+/* strangers.later */
+static void see_later(const Now *n, const Given *at, double *in) {
+    const double by = n->start.at - *n->g.now;
+    copy(in + (at->other_pos - in), n->g.other_pos, 3 * n->strangers);
+    copy(in + (at->other_vel - in), n->g.other_vel, 3 * n->strangers);
+    for (int j = 0; j < n->strangers; j++) in[at->other_age - in + j] = fabs(n->g.other_age[j]) + by + n->c->settles_s;
+    memcpy((unsigned char *)in + (at->seen - (const unsigned char *)in), n->g.seen, n->strangers);
+}
+
 /* Certificate._wanted */
 static void want(Now *n, double *wanted) {
     const RmConstants *front = n->c->front;
-    const RmSizes sizes = {front->num_acting, n->mates, 0, 0};
+    const RmSizes sizes = {front->num_acting, n->mates, n->strangers, 0};
     const Given at = rm_lay_out(&sizes, n->room);
     double *in = n->room, *out = in + rm_in_size(&sizes), *mate_pos = in + (at.mate_pos - in);
     unsigned char *mask = (unsigned char *)(in + ((const double *)at.mask - in));
@@ -198,6 +210,7 @@ static void want(Now *n, double *wanted) {
         rm_state(n->c, &course, time, mate_pos + 3 * k, mate_pos + 3 * (n->mates + k));
         mask[k] = n->g.word.number[k] >= 0 && n->g.present[k];
     }
+    see_later(n, &at, in);
     rm_decide(front, &sizes, in, out, out + rm_out_size(&sizes));
     for (int i = 0; i < 3; i++) wanted[i] = within(out[i], -n->c->accel_m_s2[i], n->c->accel_m_s2[i]);
     copy(n->m.plan, out + PLAN_OUT, 9), copy(n->m.front_bias, out + MEMORY_OUT, BIAS);
@@ -258,6 +271,17 @@ static int is_free_of_solids(const Now *n, const Path *path) {
     return rm_room_left(c->front, 2, here) < 0 && left >= rm_room_left(c->front, n->times.count, old.place) - c->bend_m;
 }
 
+/* strangers.least_left */
+static int is_free_of_strangers(const Now *n, const Course *way) {
+    for (int j = 0; j < n->strangers; j++) {
+        Motion seen;
+        if (!n->g.seen[j]) continue;
+        copy(seen.pos, n->g.other_pos + 3 * j, 3), copy(seen.vel, n->g.other_vel + 3 * j, 3);
+        if (!(rm_left_to_stranger(n->c, &n->start, way, &seen, n->g.other_age[j], *n->g.now) >= 0)) return 0;
+    }
+    return 1;
+}
+
 /* rule.parts_from a teammate that waits for a pact: pact.waits. */
 static int parts_from_one_that_waits(const Now *n, const Course *way, int k) {
     const RmCertificate *c = n->c;
@@ -304,7 +328,7 @@ static int choose_way(Now *n, Course *course, double *accel) {
         *course = way_of(n, wanted, c->shares[w], accel);
         if (!is_allowed(n, course)) continue;
         const Path path = rm_path(c, n->start.pos, course, &n->times);
-        if (is_free_of_solids(n, &path) && agrees(n, course, &path)) return w;
+        if (is_free_of_solids(n, &path) && agrees(n, course, &path) && is_free_of_strangers(n, course)) return w;
     }
     *course = n->old;
     rm_state(c, &n->old, n->start.at + c->period_s, pos, after);
@@ -414,16 +438,18 @@ static void certify(Now *n, const Outcome *f) {
     say(n, &course, f);
 }
 
-int rm_certify_room(const RmCertificate *c, int mates) {
-    const RmSizes sizes = {c->front->num_acting, mates, 0, 0};
+int rm_certify_room(const RmCertificate *c, const RmAround *around) {
+    const RmSizes sizes = {c->front->num_acting, around->mates, around->strangers, 0};
     return rm_in_size(&sizes) + rm_out_size(&sizes) + rm_room_size(c->front, &sizes);
 }
 
-void rm_certify(long count, const RmCertificate *c, int mates, char *memory, const char *given, char *found, double *room) {
-    Now n = {.c = c, .mates = mates, .room = room};
+void rm_certify(long count, const RmCertificate *c, const RmAround *around, char *memory, const char *given, char *found,
+                double *room) {
+    const int mates = around->mates;
+    Now n = {.c = c, .mates = mates, .strangers = around->strangers, .room = room};
     Outcome f;
     for (long i = 0; i < count; i++) {
-        memory = lay_out_memory(c, mates, memory, &n.m), given = lay_out_given(mates, (char *)given, &n.g);
+        memory = lay_out_memory(c, mates, memory, &n.m), given = lay_out_given(mates, n.strangers, (char *)given, &n.g);
         found = lay_out_found(mates, found, &f);
         certify(&n, &f);
     }

@@ -1,4 +1,4 @@
-/* Courses: robomarl/core/certificate/{course,reference,rule,solids}.py, function by function. */
+/* Courses: robomarl/core/certificate/{course,reference,rule,solids,strangers}.py, function by function. */
 #include "course.h"
 
 /* By how much a teammate has to be farther than it needs to be before its pair is not looked at [m]: beyond rounding. */
@@ -148,4 +148,51 @@ double rm_room_left(const RmConstants *front, int count, const double place[3][R
         }
     }
     return least;
+}
+
+/* strangers._beyond, of one leg: offsets from a ball's middle at both ends, and its radius there. */
+static double beyond_ball(const RmCertificate *c, const double *first, const double *last, double small, double large) {
+    double middle[3];
+    for (int i = 0; i < 3; i++) middle[i] = first[i] + last[i];
+    const double length = sqrt(dot(middle, middle) + c->speck_m2);
+    return smaller(dot(middle, first) / length - small, dot(middle, last) / length - large);
+}
+
+/* Where a reference is at the k-th end of a leg, and when: strangers._legs. */
+static double leg_end(const RmCertificate *c, const Course *start, const Course *way, int k, double *place) {
+    const double rest = rm_rests(c, way), speed = rm_speed(c, way->vel);
+    const int last = c->segments + 3;
+    if (k < 2) {
+        copy(place, start->pos, 3);
+        return k ? start->at : start->at - c->settles_s;
+    }
+    const double time = way->at + (rest - way->at) * ((smaller(k, last - 1) - 2) / c->segments);
+    const double gone = way_at(way, speed, time);
+    for (int i = 0; i < 3; i++) place[i] = way->pos[i] + way->vel[i] * gone;
+    return k == last ? rest + c->settles_s : time;
+}
+
+double rm_left_to_stranger(const RmCertificate *c, const Course *start, const Course *way, const Motion *seen, double age,
+                           double now) {
+    const RmTold *told = &c->told;
+    double least = INFINITY, away[2][3], free[2][3], slow_m[2], free_m[2];
+    for (int k = 0; k <= c->segments + 3; k++) {
+        double place[3];
+        const double since = leg_end(c, start, way, k, place) - now + fabs(age);
+        memcpy(away[0], away[1], sizeof away[0]), memcpy(free[0], free[1], sizeof free[0]);
+        slow_m[0] = slow_m[1], free_m[0] = free_m[1];
+        for (int i = 0; i < 3; i++) {
+            const int flat = c->front->planar && i == 2;
+            away[1][i] = flat ? 0.0 * (place[i] - seen->pos[i]) : place[i] - seen->pos[i];
+            free[1][i] = away[1][i] - (flat ? 0.0 * seen->vel[i] : seen->vel[i]) * since;
+        }
+        slow_m[1] = told->speed_m_s * since;
+        free_m[1] = told->velocity_error_m_s * since + told->accel_m_s2 / 2 * since * since;
+        if (!k) continue;
+        const double slow = beyond_ball(c, away[0], away[1], slow_m[0], slow_m[1]);
+        const double freely = beyond_ball(c, free[0], free[1], free_m[0], free_m[1]);
+        if (!(slow == slow && freely == freely)) return NAN;
+        least = smaller(least, larger(slow, freely));
+    }
+    return least - c->stranger_m;
 }

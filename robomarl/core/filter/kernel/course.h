@@ -49,5 +49,9 @@ Path rm_path(const RmCertificate *c, const double *start, const Course *course, 
 int rm_clears(const RmCertificate *c, const Path *path, const Course *mine, const Course *theirs, const Times *times);
 /* How far a path stays away from what obstacles keep free: solids.room_left. */
 double rm_room_left(const RmConstants *front, int count, const double place[3][RM_MOST_TIMES]);
+/* How much a way to go from a state leaves to where a stranger may be, who was seen so long before now:
+ * strangers.least_left. */
+double rm_left_to_stranger(const RmCertificate *c, const Course *start, const Course *way, const Motion *seen, double age,
+                           double now);
 
 #endif

@@ -76,13 +76,19 @@ typedef struct {
     double half_m[3], radius_m, room_m;
 } RmTube;
 
+/* What is told of strangers: robomarl.core.filter.model.bodies.Strangers. */
+typedef struct {
+    double speed_m_s, velocity_error_m_s, accel_m_s2;
+} RmTold;
+
 /* robomarl.core.certificate.figures.CertificateFigures, and the constants of the same names in that folder; `queue` is how
  * many commands are on their way. */
 typedef struct {
     const RmConstants *tracker, *front;
     RmTube learned, unlearned;
+    RmTold told;
     double period_s, lead_s, ahead_s, accel_m_s2[3], speed_m_s, squash[3], learned_m_s2, stop_s, span_s, bend_m;
-    double low_m[3], high_m[3];
+    double low_m[3], high_m[3], stranger_m, settles_s;
     int smooth_count, segments, queue;
     double shares[4], early_share, rounding, last_digits_s, speed_floor_m_s, speck_m2, place_per_s2, speed_per_s;
 } RmCertificate;
@@ -90,13 +96,18 @@ typedef struct {
 /* More times than these are not compared. */
 #define RM_MOST_TIMES 32
 
-/* One decision of each of `count` certified robots with so many teammates: robomarl.core.certificate.Certificate.step.
- * memory: `CertifiedCarry`; becomes the next one. given: `DecisionInputs` with `Own` in place of the view. found:
+/* One decision of each of `count` certified robots with so many teammates, and rows for so many strangers:
+ * robomarl.core.certificate.Certificate.step.
+ * memory: `CertifiedCarry`; becomes the next one. given: `DecisionInputs` with `Own` in place of the view, then `Strangers`. found:
  * `Certified`, less what is in the memory. Each is a record a robot, its arrays in the order of Python's fields, each
  * aligned to its numbers: doubles, whole numbers of 64 bits, bytes for bools.
  * room: for `rm_certify_room` numbers, whatever they are. */
-void rm_certify(long count, const RmCertificate *c, int mates, char *memory, const char *given, char *found, double *room);
-int rm_certify_room(const RmCertificate *c, int mates);
+typedef struct {
+    int mates, strangers;
+} RmAround;
+void rm_certify(long count, const RmCertificate *c, const RmAround *around, char *memory, const char *given, char *found,
+                double *room);
+int rm_certify_room(const RmCertificate *c, const RmAround *around);
 
 /* Functions of Python, each a decision of one robot from Python's objects: KernelFilter.plain, KernelWays.plain and of
  * KernelCertificate. Their addresses, as new references. */

@@ -41,4 +41,4 @@ class Lib(Protocol):
     rm_decide_many: Callable[..., None]
     rm_project_many: Callable[..., None]
     rm_certify: Callable[..., None]
-    rm_certify_room: Callable[[CPointer, int], int]
+    rm_certify_room: Callable[[CPointer, CPointer], int]
