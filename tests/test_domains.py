@@ -11,7 +11,7 @@ from robomarl.core.domain.registry import commands, domains
 from tests.test_imports import imports_of, modules
 
 # What belongs to one kind of team only; a prefix stands for the module and for all that is below it.
-DOMAINS = ("flight", "soccer", "ground")
+DOMAINS = ("flight", "soccer", "ground", "volleyball")
 PREFIXES = [f"robomarl.domains.{name}" for name in DOMAINS]
 
 

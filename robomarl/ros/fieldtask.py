@@ -146,6 +146,9 @@ class FieldTask:
     """Why the robot's own place can't be used; "" if it can."""
     station: Callable[[LocalView], np.ndarray | None] = lambda view: None
     """[2] where a robot is to be when it lifts or sets down, world x and y [m]; None: where it is."""
+    waits: Callable[[LocalView], np.ndarray | None] = lambda view: None
+    """[A] command of a robot that waits for its task to begin or to go on, in place of its policy's; None: the policy
+    decides."""
 
     def goal_name(self, robot: str, base: str = "") -> str:
         """Absolute name of the topic on which this robot is told its goal."""

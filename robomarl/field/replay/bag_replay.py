@@ -66,12 +66,12 @@ class BagReplay:
         Args:
             bag: the recording.
             bundle: name or folder of another bundle; "" for the one that was flown.
-            robots: those that decide again; by default the whole team.
+            robots: those that decide again, all of one team; by default the whole team.
 
         Raises:
             UserError: no team, or a bundle that is not here.
         """
-        self.bag, self.recording = bag, recording_of(bag)
+        self.bag, self.recording = bag, recording_of(bag, robots[0] if robots else "")
         self.causes: list[Cause] = []
         self._why: dict[str, str] = {}
         self._ticked: dict[int, Tick] = {}

@@ -179,7 +179,8 @@ class RobotReplay:
         return Again(command=self._decider.blind(view, last, tick.at_s) - sent, whole=self._whole)
 
     def _decide(self, view: LocalView, tick: Tick, sent: np.ndarray) -> Again:
-        asked, nominal, seen = tick.state in POLICY, tick.row[tick.columns.nominal], tick.row[tick.columns.observation]
+        asked = tick.state in POLICY and self._inbox.task.waits(view) is None
+        nominal, seen = tick.row[tick.columns.nominal], tick.row[tick.columns.observation]
         is_shown = asked and len(seen) > 0 and bool(np.isfinite(seen).all())
         self._policy.observation.shown = seen if is_shown else None
         wanted = NominalSource(0.0 if asked else math.nan, nominal, tick.state is State.LAND)

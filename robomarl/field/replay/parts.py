@@ -34,6 +34,8 @@ class ReplayJob:
     """Keep the tracks as well."""
     robots: tuple[str, ...] = ()
     """Robots that decide again; empty: the whole team."""
+    team: str = ""
+    """A robot of the team that decides again; "" where there is one team only."""
 
 
 class BundleName(NamedTuple):
@@ -74,10 +76,10 @@ def replay_parts(job: ReplayJob, progress: Progress = lambda share: None, proces
         UserError: it is no recording of a team, or its bundle is not here.
     """
     bag = open_bag(job.folder)
-    team = recording_of(bag).team
+    team = recording_of(bag, job.team).team
     count = min(processes or usable(bag), len(team))
     if count < 2:
-        return replay_part(bag, job, progress)
+        return replay_part(bag, replace(job, robots=team), progress)
     return together([replace(job, robots=team[i::count]) for i in range(count)], progress)
 
 

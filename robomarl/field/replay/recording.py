@@ -32,11 +32,11 @@ class Recording(NamedTuple):
     scenario: str
 
 
-def recording_of(bag: Bag) -> Recording:
-    """Return the team of a bag.
+def recording_of(bag: Bag, robot: str = "") -> Recording:
+    """Return the team of a bag; `robot` is one of its robots where the bag is of a game.
 
     Raises:
-        UserError: the bag does not name its team, or it is of more than one team.
+        UserError: the bag does not name its team, or it is of two teams and no robot of one is named.
     """
     settings = {}
     for key, text in bag.about.items():
@@ -48,13 +48,14 @@ def recording_of(bag: Bag) -> Recording:
             "record with robomarl up or its launch file."
         )
         raise UserError(" ".join([*bag.problems, said]))
-    teams = {made.team for made in settings.values()}
-    if len(teams) > 1:
-        told = "; ".join(", ".join(team) for team in sorted(teams))
-        raise UserError(f"{bag.folder}: holds {len(teams)} teams ({told}); record each into a bag of its own.")
-    (team,) = teams
+    teams = sorted({made.team for made in settings.values()})
+    chosen = [team for team in teams if robot in team] or teams
+    if len(chosen) > 1:
+        told = "; ".join(", ".join(team) for team in teams)
+        raise UserError(f"{bag.folder}: holds {len(teams)} teams ({told}); name a robot of one: --team {teams[0][0]}.")
+    (team,) = chosen
     base = next(iter(settings)).rpartition("/")[0]
-    by_name = {made.name: made for made in settings.values()}
+    by_name = {made.name: made for made in settings.values() if made.name in team}
     told = {name: bag.about.get(f"{BUNDLE}/{base}/{name}".replace("//", "/"), "") for name in team}
     about = bag.about
     return Recording(team, f"/{base}" if base else "", by_name, told, about.get("fleet", ""), about.get("scenario", ""))

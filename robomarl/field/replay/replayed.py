@@ -35,7 +35,7 @@ class Replayed(NamedTuple):
 
 
 def replay_bag(
-    folder: Path, bundle: str = "", progress: Progress = lambda share: None, tracks: bool = False
+    folder: Path, bundle: str = "", progress: Progress = lambda share: None, tracks: bool = False, team: str = ""
 ) -> Replayed:
     """Decide a recording again.
 
@@ -44,12 +44,13 @@ def replay_bag(
         bundle: name or folder of the bundle; by default the one that was flown.
         progress: told the share that is done.
         tracks: keep the tracks, which are twenty numbers for each tick.
+        team: a robot of the team that decides again, in a recording of a game.
 
     Raises:
         UserError: it is no recording of a team, or its bundle is not here.
     """
     started_s = time.perf_counter()
-    found = replay_parts(ReplayJob(folder, bundle, tracks), progress)
+    found = replay_parts(ReplayJob(folder, bundle, tracks, team=team), progress)
     if not any(tally.ticks for tally in found.tallies.values()):
         raise UserError(
             f"{folder}: holds no tick that can be read, so nothing was decided in it; record with this release."

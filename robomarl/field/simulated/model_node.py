@@ -13,6 +13,7 @@ from robomarl.core.config import UserError, suggest
 from robomarl.core.domain.scenario import needed
 from robomarl.core.view import Goal
 from robomarl.field.simulated.team_sim_node import TeamSimNode
+from robomarl.lab.sim.model.batch import ModelSim
 from robomarl.lab.sim.model.engines import engines, make_model_sim
 from robomarl.lab.sim.model.model import Model
 from robomarl.lab.sim.model.world import TeamWorld
@@ -46,13 +47,17 @@ class RealTimeModel:
 
     def reset(self, seed: int) -> None:
         """New places and goals, drawn from the seed; everybody is still."""
-        self._sim = make_model_sim(self.model, self._scenario, engines(self.model)[-1], 1, seed)
+        self._sim = self.simulated(seed)
         self._sim.reset()
         self._seed, self._resets = seed, self._resets + 1
-        self._command = np.zeros((1, self._scenario.count, self.width), np.float32)
+        self._command = np.zeros((1, len(self.goals), self.width), np.float32)
         self._has_begun = self._failed = self._touching = False
         self._steps = self._flown = self._collisions = 0
         self._succeeded_s, self._closest_m = math.nan, math.inf
+
+    def simulated(self, seed: int) -> ModelSim:
+        """One episode on the last of the model's engines."""
+        return make_model_sim(self.model, self._scenario, engines(self.model)[-1], 1, seed)
 
     @property
     def goals(self) -> list[Goal]:

@@ -24,6 +24,8 @@ class Args:
     """Folder of a recording (MCAP, rosbag2), or one of its files."""
     bundle: str = ""
     """Name or folder of the bundle that decides; by default the one that flew."""
+    team: str = ""
+    """Of a recording of a game: a robot of the team that decides again."""
     out: OutFile | None = None
     """The report page; by default replay.html in runs/replay/NAME."""
     gap: bool = True
@@ -41,7 +43,8 @@ def run(args: Args) -> Figures:
     page = args.out or Path("runs/replay") / args.bag.resolve().name / "replay.html"
     check_file("--out", page)
     with tqdm(total=100, unit="%", disable=not sys.stderr.isatty(), leave=False) as bar:
-        found = replay_bag(args.bag, args.bundle, lambda share: bar.update(int(100 * share) - bar.n), args.gap)
+        move = lambda share: bar.update(int(100 * share) - bar.n)  # noqa: E731
+        found = replay_bag(args.bag, args.bundle, move, args.gap, args.team)
     figures = figures_of(found)
     print(figures["verdict"])
     for name, robot in figures["robots"].items():

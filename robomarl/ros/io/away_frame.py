@@ -1,5 +1,7 @@
 """The map turned by half a turn, in which the second of two teams thinks. No ROS here."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from robomarl.core.view import Plan
@@ -7,6 +9,12 @@ from robomarl.ros.io.messages import Broadcast, Estimate
 
 HALF_TURN = np.array([-1.0, -1.0, 1.0])
 """The map turned by half a turn about its origin: the field frame of the team that attacks towards -x."""
+
+
+def command_turn(elements: Sequence[str]) -> np.ndarray:
+    """[A] factors of a command of these elements from the away team's field frame to the map, or back: accelerations
+    are in the frame, rates are the body's."""
+    return np.array([-1.0 if element in ("acceleration.x", "acceleration.y") else 1.0 for element in elements])
 
 
 def turned(estimate: Estimate) -> Estimate:

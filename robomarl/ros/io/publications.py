@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from robomarl.ros import status_messages, topics
-from robomarl.ros.io.away_frame import turned_broadcast
+from robomarl.ros.io.away_frame import command_turn, turned_broadcast
 from robomarl.ros.io.fast_messages import BroadcastWriter, CommandWriter, RowsWriter
 from robomarl.ros.io.subscriptions import Subscriptions
 from robomarl.ros.recording.tick_record import Timing, tick_names, tick_values
@@ -52,6 +52,7 @@ class Reporter:
         self._mates = robot.inputs.inbox.mates if isinstance(loaded.pilot.safety, CertifiedRobot) else ()
         self._task, self._broadcast = loaded.task, BroadcastWriter(name, self._mates)
         self._sent = len(sent)
+        self._to_map = command_turn(sent) if self._task.away else np.ones(len(sent))
         self._write_commands = loaded.task.writer and loaded.task.writer(name, 1 / loaded.rate_hz)
         self._command = None if self._write_commands else CommandWriter(name, sent)
         self._every = radio_every(loaded.rate_hz, robot.settings.radio_hz)
@@ -85,7 +86,7 @@ class Reporter:
 
     def _send_command(self, decision: Decision, command: np.ndarray, stamp_s: float) -> None:
         if self._command is not None:
-            self._radio.send(topics.COMMAND, self._command(command, stamp_s))
+            self._radio.send(topics.COMMAND, self._command(command * self._to_map, stamp_s))
             return
         inbox = self._robot.inputs.inbox
         blind = not decision.reading.own_ok or inbox.own is None

@@ -281,6 +281,8 @@ class Autopilot:
 
     def _wanted(self, view: LocalView, now: Now) -> NominalSource:
         """Return the source of the command in this state, before the filter."""
+        if self.state in POLICY and (waiting := self._inbox.task.waits(view)) is not None:
+            return NominalSource(math.nan, waiting)
         if self.state is State.ACTIVE:
             return NominalSource(1.0)
         own, brake = self._inbox.own, self._decider.pilot.safety.params.safety.brake_m_s2

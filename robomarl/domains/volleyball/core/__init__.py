@@ -14,4 +14,6 @@ ONBOARD = Onboard(
     inner_loop="attitude",
     graph=LazyImport("robomarl.domains.volleyball.ros.court:graph"),
     check_fleet=LazyImport("robomarl.domains.volleyball.core.fleet_rules:check_fleet"),
+    sim_node=("court_node", "robomarl.domains.volleyball.field.court_node"),
+    rehearse=LazyImport("robomarl.domains.volleyball.front.up:rehearse"),
 )

@@ -70,7 +70,7 @@ MODEL = Model(
     succeeded=lambda scenario, world: world.own.rally.score >= task_of(scenario).least - 1e-3,
     failed=lambda scenario, world: task_of(scenario).failed(scenario, world),
     sensed=sensed,
-    messages=LazyImport("robomarl.domains.volleyball.field.sim_court:messages"),
+    messages=LazyImport("robomarl.domains.volleyball.field.messages:messages"),
     not_modelled=("body.drag_per_s", "rotors.min_thrust_n"),
     role=lambda scenario: tuple(range(scenario.count)),
     num_draws=NUM_DRAWS,

@@ -70,6 +70,11 @@ class BallSensorConfig:
     """Largest error of the position [m] on each axis."""
     velocity_error_m_s: NonNegative
     """Largest error of the velocity [m/s] on each axis."""
+    latency_s: NonNegative = 0.0
+    """Time [s] from a measurement to its message at the robots. Behind ROS only: robots carry the ball on by its
+    flight, so that in episodes this would change the decisions just after a hit alone."""
+    loss: Fraction = 0.0
+    """Share of the messages that are lost; behind ROS only, as `latency_s`."""
 
 
 @dataclass(frozen=True)

@@ -1,34 +1,38 @@
-"""`COURT`: message of a tracking system to all drones about the ball, and its use by one drone.
+"""`COURT`: message of a referee to all drones of one team, and its use by one drone.
 
-Rows of three numbers: the ball's place [m], its velocity [m/s], and two rows for each robot: 1 if it
-has the turn and the speeds of two rotors over the largest, then those of the other two and 0.
+Rows of three numbers: (1 if the ball is in play, 0, 0), and two rows for each robot: 1 if it has the turn and the
+speeds of two rotors over the largest, then those of the other two and 0. The ball itself is a message of its own.
 """
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from robomarl.core.domain.onboard import Content, LazyImport
+from robomarl.core.view import LocalView
 from robomarl.domains.volleyball.core.sensed import TURNS, VolleySensed
+from robomarl.domains.volleyball.core.waiting import waiting
+from robomarl.domains.volleyball.ros.tracked_ball import BALL, NO_BALL, SENSOR, carried_on, is_lost
 from robomarl.ros.fieldtask import FieldTask, Seat, Sensor
 from robomarl.ros.io.messages import Message, TeamSnapshot
 from robomarl.ros.topics import NodeGraph, Topic
 
 COURT = Topic(
     "court", "geometry_msgs/msg/PoseArray", False, False, 5, "policy rate", "map",
-    "what drones that play volleyball are told, as `position` of each pose: place of the ball, its velocity; then for "
-    "each robot x 1 if it has the turn and as y, z the speeds of two rotors, then of two more",
+    "what a referee tells drones that play volleyball, as `position` of each pose: x 1 if the ball is in play; then "
+    "for each robot x 1 if it has the turn and as y, z the speeds of two rotors, then of two more",
 )  # fmt: skip
-BALL_ROWS, ROBOT_ROWS = 2, 2
+HEAD_ROWS, ROBOT_ROWS = 1, 2
 
 
 def graph() -> NodeGraph:
-    """The usual topics, and the court."""
-    return NodeGraph(sensed=(COURT,))
+    """The usual topics, the court and the ball."""
+    return NodeGraph(sensed=(COURT, BALL))
 
 
 def rows_to(message: Message) -> tuple[np.ndarray, float]:
-    """[2 + 2 N, 3] of a message, and its stamp [s].
+    """[R, 3] of a message, and its stamp [s].
 
     Raises:
         MessageError: a number is not sound.
@@ -39,7 +43,7 @@ def rows_to(message: Message) -> tuple[np.ndarray, float]:
 
 
 def rows_from(rows: np.ndarray, stamp_s: float) -> Message:
-    """The message of [2 + 2 N, 3]."""
+    """The message of [R, 3]."""
     from geometry_msgs.msg import Point, Pose, PoseArray
 
     from robomarl.ros.convert import header
@@ -48,26 +52,41 @@ def rows_from(rows: np.ndarray, stamp_s: float) -> Message:
     return PoseArray(header=header(stamp_s), poses=poses)
 
 
-def rows_of(sensed: VolleySensed) -> np.ndarray:
-    """Return the rows [2 + 2 N, 3] of what a team senses, [N, ...] each."""
+def rows_of(sensed: VolleySensed, in_play: bool) -> np.ndarray:
+    """Return the rows [1 + 2 N, 3] of what a team senses, [N, ...] each."""
     zero = sensed.throttle[:, :1] * 0
     has_turn = (sensed.turn * np.eye(len(zero), TURNS)).sum(-1, keepdims=True)
     robots = np.concatenate([has_turn, sensed.throttle, zero], -1)
-    return np.concatenate([sensed.ball_pos_m[:1], sensed.ball_vel_m_s[:1], robots.reshape(-1, 3)])
+    return np.concatenate([[[float(in_play), 0.0, 0.0]], robots.reshape(-1, 3)])
+
+
+class Court:
+    """Senses of one robot in a task of one team."""
+
+    def __init__(self, seat: Seat, has_ball: bool) -> None:
+        """Nothing is in play; `has_ball`: a ball is played in the task."""
+        self._seat, self._has_ball, self._waits = seat, has_ball, has_ball
+
+    def sensed(self, values: Mapping[str, Any], snapshot: TeamSnapshot) -> VolleySensed:
+        """Return what the robot senses; in tasks without a ball it senses its own place as the ball's."""
+        told, seat = values.get(COURT.name), self._seat
+        nothing = np.zeros((HEAD_ROWS + ROBOT_ROWS * seat.size, 3))
+        rows = nothing if told is None or len(told) != len(nothing) else told
+        robots = rows[HEAD_ROWS:].reshape(seat.size, 3 * ROBOT_ROWS)
+        turn = np.zeros(TURNS)
+        turn[: min(seat.size, TURNS)] = robots[:TURNS, 0]
+        seen = values.get(BALL.name) or NO_BALL
+        self._waits = self._has_ball and (rows[0, 0] < 0.5 or is_lost(seen, snapshot.now_s))
+        ball = carried_on(seen, snapshot.now_s)
+        return VolleySensed(ball.pos_m, ball.vel_m_s * self._has_ball, robots[seat.index, 1:5], turn)
+
+    def waits(self, view: LocalView) -> np.ndarray | None:
+        """Return the command of a robot whose ball is lost or not in play; None: its policy decides."""
+        return waiting(view) if self._waits else None
 
 
 def field_task(content: Content, seat: Seat) -> FieldTask:
-    """Return the field task of one robot; in tasks without a ball it senses its own place as the ball's."""
-    count, has_ball = seat.size, content.get("ball") is not None
-    nothing = np.zeros((BALL_ROWS + ROBOT_ROWS * count, 3))
-
-    def sensed(values: Mapping[str, np.ndarray | None], snapshot: TeamSnapshot) -> VolleySensed:
-        told = values.get(COURT.name)
-        rows = nothing if told is None or len(told) != len(nothing) else told
-        robots = rows[BALL_ROWS:].reshape(count, 3 * ROBOT_ROWS)
-        turn = np.zeros(TURNS)
-        turn[: min(count, TURNS)] = robots[:TURNS, 0]
-        return VolleySensed(rows[0], rows[1] * has_ball, robots[seat.index, 1:5], turn)
-
-    reader = LazyImport("robomarl.domains.volleyball.ros.court:rows_to")
-    return FieldTask((Sensor(COURT, reader),), sensed, role=np.int32(seat.index))
+    """Return the field task of one robot."""
+    has_ball = content.get("ball") is not None
+    court, reader = Court(seat, has_ball), LazyImport("robomarl.domains.volleyball.ros.court:rows_to")
+    return FieldTask((Sensor(COURT, reader), SENSOR), court.sensed, role=np.int32(seat.index), waits=court.waits)

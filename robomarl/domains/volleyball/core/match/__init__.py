@@ -13,5 +13,8 @@ ONBOARD = Onboard(
     field_task=LazyImport("robomarl.domains.volleyball.ros.match_court:field_task"),
     inner_loop="attitude",
     graph=LazyImport("robomarl.domains.volleyball.ros.match_court:graph"),
-    check_fleet=LazyImport("robomarl.domains.volleyball.core.fleet_rules:check_fleet"),
+    check_fleet=LazyImport("robomarl.domains.volleyball.core.fleet_rules:check_match_fleet"),
+    is_game=True,
+    sim_node=("court_node", "robomarl.domains.volleyball.field.court_node"),
+    rehearse=LazyImport("robomarl.domains.volleyball.front.up:rehearse"),
 )

@@ -134,7 +134,7 @@ MATCH_MODEL = MatchModel(
     weights=weights,
     succeeded=lambda scenario, world: world.own.rally.score > 0.75,
     failed=lambda scenario, world: world.own.rally.is_over,
-    messages=LazyImport("robomarl.domains.volleyball.field.sim_match:messages"),
+    messages=LazyImport("robomarl.domains.volleyball.field.messages:messages"),
     not_modelled=("body.drag_per_s", "rotors.min_thrust_n"),
     num_draws=NUM_DRAWS,
 )

@@ -1,0 +1,86 @@
+"""The page of rallies: result, the ball's way, distances of mates, figures of the nodes."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from robomarl.domains.volleyball.core.log import load_rally
+from robomarl.domains.volleyball.front.plots import apart, from_above, from_the_side
+from robomarl.domains.volleyball.ros.outcome import RallyOutcome, RallyResult
+from robomarl.front.report.page import Section, Tile, facts, page, table, write_page
+from robomarl.front.report.sections import draw
+
+FAULTS = ("hit out of turn", "body", "crossing", "landed", "out", "net", "fallen", "too close")
+"""Faults of a match by number, in words."""
+
+
+def write_rally_report(result: RallyResult, file: Path, about: Mapping[str, str]) -> None:
+    """Write the page of rallies; the plots are of the last one.
+
+    Args:
+        result: of `play_rallies`, with logs.
+        file: the HTML file.
+        about: further facts to show: fleet, bundle, seed, commit.
+    """
+    log = load_rally(Path(result.rallies[-1].log))
+    sections = [Section("Rallies", _rallies(result))]
+    if log.in_play.any():
+        ball = draw(from_the_side(log), "The ball from the side", "Dots: hits, in the colour of the team.")
+        sections += [
+            Section("Ball", ball + draw(from_above(log), "From above", "The robots' ways in the colour of the team.")),
+            Section("Mates", draw(apart(log), "Least distance of two mates", "Dashed: the distance of the rules.")),
+        ]
+    sections += [
+        Section("Nodes", _nodes(result), "Of the last rally, while the robot was active."),
+        Section("About", facts({**about, "robots at the end": dict(result.states)})),
+    ]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    title = f"{len(result.states)} robots, {'two teams' if result.is_match else 'one team'}"
+    write_page(page("Volleyball", title, _verdict(result), _tiles(result), sections), file)
+
+
+def _rallies(result: RallyResult) -> str:
+    head = ("seed", "seconds", "hits", "points" if result.is_match else "metric", "fault", "contacts", "mates [m]",
+            "net [m]", "filter acted")  # fmt: skip
+    return table(head, map(_row, result.rallies))
+
+
+def _row(rally: RallyOutcome) -> tuple[str, ...]:
+    return (
+        str(rally.seed), f"{rally.rally_s:.2f}", str(rally.hits), f"{rally.score:g}", fault_in_words(rally.fault),
+        str(rally.collisions), f"{rally.mates_m:.2f}", f"{rally.net_m:.2f}", f"{100 * rally.filter_active_share:.1f} %",
+    )  # fmt: skip
+
+
+def fault_in_words(number: int) -> str:
+    """The fault of `RallyOutcome.fault`, with its team; "-" if there is none."""
+    if number < 0:
+        return "-"
+    side, which = divmod(number, 100)
+    return f"{FAULTS[which]} ({'second' if side else 'first'} team)"
+
+
+def _tiles(result: RallyResult) -> list[Tile]:
+    rallies = result.rallies
+    hits = sorted(rally.hits for rally in rallies)
+    return [
+        Tile("Hits", str(hits[len(hits) // 2]), "of a rally, median"),
+        Tile("Contacts", str(sum(rally.collisions for rally in rallies)), "between robots"),
+        Tile("Mates", f"{min(rally.mates_m for rally in rallies):.2f} m", "no nearer than this"),
+        Tile("Messages lost", result.flight.messages),
+    ]
+
+
+def _nodes(result: RallyResult) -> str:
+    flight = result.flight
+    rows = [
+        (name, f"{flight.tick_p50_us[name] / 1e3:.1f} ms", f"{flight.tick_p99_us[name] / 1e3:.1f} ms",
+         flight.ticks_skipped[name])
+        for name in result.states
+    ]  # fmt: skip
+    return table(("robot", "tick, median", "tick, p99", "left out"), rows)
+
+
+def _verdict(result: RallyResult) -> str:
+    if result.ok:
+        return "All rallies were played to their end, and no two robots touched."
+    return "A rally did not end, or robots touched."

@@ -1,0 +1,1 @@
+"""Volleyball behind ROS."""
