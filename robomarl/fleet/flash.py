@@ -26,10 +26,11 @@ def check_fit(bundle: Bundle, fleet: Fleet) -> list[str]:
         UserError: it is for another vehicle, camera or team size.
     """
     contract = bundle.contract
-    if contract.vehicle.name != fleet.vehicle_config.name:
+    vehicle = fleet.vehicles.get(contract.vehicle.name)
+    if vehicle is None:
         raise UserError(
             f"Bundle {contract.name} is for vehicle {contract.vehicle.name}, the robots of fleet {fleet.name} are "
-            f"{fleet.vehicle_config.name}; nothing was switched, name another bundle."
+            f"{' and '.join(fleet.vehicles)}; nothing was switched, name another bundle."
         )
     least, most = contract.team_size
     if not least <= fleet.team_size <= most:
@@ -38,10 +39,10 @@ def check_fit(bundle: Bundle, fleet: Fleet) -> list[str]:
             f"Bundle {contract.name} is for teams of {allowed}, fleet {fleet.name} has {fleet.team_size} robots; "
             "nothing was switched, name another bundle."
         )
-    if fault := camera_fault(contract, fleet.vehicle_config):
+    if fault := camera_fault(contract, vehicle):
         raise UserError(f"{fault}; nothing was switched, name a bundle for this camera.")
-    changed = differing(contract.vehicle.content, to_dict(fleet.vehicle_config))
-    return [f"{fleet.vehicle}: {key} is {ours!r} here and was {theirs!r} in training." for key, theirs, ours in changed]
+    changed = differing(contract.vehicle.content, to_dict(vehicle))
+    return [f"{vehicle.name}: {key} is {ours!r} here and was {theirs!r} in training." for key, theirs, ours in changed]
 
 
 def differing(theirs: object, ours: object, key: str = "") -> list[tuple[str, object, object]]:

@@ -177,5 +177,8 @@ def operator() -> str:
 
 def connect_all(fleet: Fleet, root: Path) -> dict[str, Robot]:
     """Every robot of ours by name, in the order of their indices; nothing is connected yet."""
-    vehicle, robots = fleet.vehicle_config.name, fleet.own
-    return {r.name: Robot(r.name, connect(r, root, fleet.ssh_config), vehicle, r.host or r.folder) for r in robots}
+    found = {}
+    for vehicle in fleet.vehicles:
+        for r in fleet.flown_as(vehicle):
+            found[r.name] = Robot(r.name, connect(r, root, fleet.ssh_config), vehicle, r.host or r.folder)
+    return {r.name: found[r.name] for r in fleet.own}

@@ -26,6 +26,10 @@ class PolicySettings:
     robot_root: str = setting("", "this robot's folder, where bundles are flashed to")
     bundle: str = setting("", "name or folder of a bundle, instead of the robot's current one")
     vehicle: str = setting("", "vehicle file that bounds the bundle; by default the one that it was made for")
+    vehicles: tuple[str, ...] = setting(
+        ("",),
+        "vehicle files of all robots in the order of their indices, where they differ; by default all have its own",
+    )
     estimator: str = setting("", "state estimator whose errors the vehicle file bounds; by default that file's choice")
     filter: str = setting("full", "safety filter: full and qp are constraints on pairs; certificate: committed courses")
     inner_loop: str = setting("", "control under its commands: attitude or torque_inversion; by default any")
@@ -64,6 +68,11 @@ class PolicySettings:
     def name(self) -> str:
         """This robot."""
         return self.team[self.index]
+
+    @property
+    def is_unlike(self) -> bool:
+        """True if robots of several vehicles are in the team."""
+        return len(set(self.vehicles)) > 1
 
 
 @dataclass(frozen=True)

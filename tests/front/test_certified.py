@@ -9,10 +9,12 @@ pytest.importorskip("z3")
 from robomarl.core.bundle.bundle import load_bundle
 from robomarl.core.config import UserError
 from robomarl.core.filter.params import Arena
-from robomarl.core.hardware.fleet import load_fleet
+from robomarl.core.hardware.fleet import Fleet, load_fleet
 from robomarl.core.paths import bundles_dir
+from robomarl.fleet.flash import check_fit
 from robomarl.front.cli.certified import prove_fleet
 from robomarl.lab.prove import theorem
+from robomarl.ros.operator.fleet_plan import plan_fleet
 
 FLEET = replace(load_fleet("local_4"), filter="certificate")
 
@@ -44,6 +46,41 @@ def test_opponents_are_among_the_inequalities_of_players(monkeypatch: pytest.Mon
         UserError, match=r"ssl_omni.yaml: the certificate's strangers fails by 0\.0.*place of who saw it"
     ):
         prove_fleet(players, bundle)
+
+
+def mixed() -> Fleet:
+    """A fleet whose last robot is a carrier."""
+    robots = [replace(robot, vehicle="carrier_600" if robot.index == 3 else "") for robot in FLEET.robots]
+    return replace(FLEET, robots=tuple(robots), estimator="")
+
+
+def test_unlike_vehicles_have_the_inequalities_of_each_pair_proved(monkeypatch: pytest.MonkeyPatch):
+    bundle = load_bundle(bundles_dir() / "swap_4")
+    assert prove_fleet(mixed(), bundle) > 2 * prove_fleet(FLEET, bundle)
+    monkeypatch.setattr(theorem, "CLOCK_OFFSET_S", 0.02)
+    monkeypatch.setattr(theorem, "PARTS", ())
+    with pytest.raises(UserError, match=r"and carrier_600.yaml: the certificate's distance of unlike robots fails by"):
+        prove_fleet(mixed(), bundle)
+
+
+def test_a_bundle_goes_to_the_robots_of_its_vehicle():
+    fleet, bundle = mixed(), load_bundle(bundles_dir() / "swap_4")
+    check_fit(bundle, fleet)
+    assert [robot.index for robot in fleet.flown_as("crazyflie_21")] == [0, 1, 2]
+    assert [robot.index for robot in fleet.flown_as("carrier_600")] == [3]
+    with pytest.raises(UserError, match="the robots of fleet local_4 are crazyflie_21 and carrier_600"):
+        check_fit(load_bundle(bundles_dir() / "navigation"), fleet)
+    with pytest.raises(ValueError, match="estimator = 'mocap' is of one vehicle"):
+        replace(fleet, estimator="mocap")
+    with pytest.raises(ValueError, match="vehicle = crazyflie_21, carrier_600 in one team needs filter: certificate"):
+        replace(fleet, filter="qp")
+
+
+def test_nodes_of_unlike_robots_know_the_vehicles_of_all():
+    nodes = [node for node in plan_fleet(mixed()) if node.executable == "policy_node"]
+    kinds = ["crazyflie_21"] * 3 + ["carrier_600"]
+    assert [node.parameters["vehicle"] for node in nodes] == kinds
+    assert all(list(node.parameters["vehicles"]) == kinds for node in nodes)
 
 
 def test_robots_and_arenas_that_it_does_not_cover_are_refused():

@@ -163,9 +163,9 @@ def figures_of(params: SafetyParams, radius_m: float, common: CommonFigures | No
     params = params if common is None else in_metric(params, common.downwash_ratio)
     period, accel, tracker = params.period_s, _reference_accel(params), _tracker(params)
     count = max(round(SMOOTH_S / period), 1)
-    squash = (1.0, 1.0, 1.0 if params.planar else 1 / params.safety.downwash_ratio)
-    speed, late = SPEED_SHARE * params.limits.speed_m_s, params.safety.delay_s * (1 + params.safety.shortest_share) / 2
-    ahead, lead = params.look_ahead_m, late + (count - 1) * period / 2
+    s, speed, ahead = params.safety, SPEED_SHARE * params.limits.speed_m_s, params.look_ahead_m
+    late = s.delay_s * (1 + s.shortest_share) / 2
+    lead = late + (count - 1) * period / 2
     fixed = radius_m + ahead + speed * CLOCK_OFFSET_S
     # The mean of points up to (m - 1) / 2 periods away, on a path of bounded acceleration.
     smoothed = math.hypot(*accel) * (count**2 - 1) * period**2 / 24
@@ -183,13 +183,13 @@ def figures_of(params: SafetyParams, radius_m: float, common: CommonFigures | No
         front=_front(params, accel, (speed, apart, beside), Arena(low, high) if params.arena else None),
         period_s=period,
         lead_s=lead,
-        ahead_s=params.safety.delay_s - late,
+        ahead_s=s.delay_s - late,
         smooth_count=count,
         accel_m_s2=accel,
         speed_m_s=speed,
         learned=learned,
         unlearned=unlearned,
-        squash=squash,
+        squash=(1.0, 1.0, 1.0 if params.planar else 1 / s.downwash_ratio),
         learned_m_s2=LEARNED_BIAS_M_S2,
         stop_s=STOP_S,
         segments=segments,

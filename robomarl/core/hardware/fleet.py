@@ -52,6 +52,9 @@ class RobotConfig:
     """Address of its autopilot, as its adapter takes it: radio://0/80/2M/E7E7E7E701."""
     python: str = ""
     """Interpreter there that has robomarl; by default the one that `robomarl fleet setup` makes, in `FOLDER/venv`."""
+    vehicle: str = ""
+    """Its vehicle file, by name or path; empty: that of the fleet. Robots of unlike vehicles fly `filter: certificate`
+    together, each vehicle with a bundle of its own."""
     foreign: bool = False
     """True for a robot of another operator in a game: it is seen, and no node, folder or bundle of ours is its."""
 
@@ -84,7 +87,7 @@ class Fleet:
     name: str
     """Letters, digits, ".", "_" and "-"."""
     vehicle: str
-    """Type of all robots: name or path of the vehicle file."""
+    """Type of all robots that name no other one: name or path of the vehicle file."""
     scenario: str
     """Scenario that the robots fly: starts, goals and arena."""
     robots: tuple[RobotConfig, ...]
@@ -119,8 +122,16 @@ class Fleet:
         if len(self.robots) % self.teams:
             raise ValueError(f"robots: {len(self.robots)} robots can't be {self.teams} teams of one size; name others.")
         self._check_indices()
+        self._check_vehicles()
         if len({(r.index // self.team_size, r.foreign) for r in self.robots}) != self.teams:
             raise ValueError("robots: foreign must be true for all robots of one of two teams, or for none.")
+
+    def _check_vehicles(self) -> None:
+        if self.is_unlike and (self.filter != "certificate" or self.teams > 1):
+            named = ", ".join(dict.fromkeys(map(self.vehicle_of, self.own)))
+            raise ValueError(f"robots: vehicle = {named} in one team needs filter: certificate and teams: 1.")
+        if self.is_unlike and self.estimator:
+            raise ValueError(f"estimator = {self.estimator!r} is of one vehicle; let each vehicle file choose its own.")
 
     def _check_indices(self) -> None:
         by_index = {robot.index: robot for robot in reversed(self.robots)}
@@ -147,6 +158,27 @@ class Fleet:
         """The vehicle file."""
         return load_any_vehicle(self.vehicle, self.estimator)
 
+    @property
+    def is_unlike(self) -> bool:
+        """True if robots of several vehicle files are in the team."""
+        return len({self.vehicle_of(robot) for robot in self.own}) > 1
+
+    def vehicle_of(self, robot: RobotConfig) -> str:
+        """Return the name or path of a robot's vehicle file."""
+        return robot.vehicle or self.vehicle
+
+    @cached_property
+    def vehicles(self) -> dict[str, AnyVehicle]:
+        """The vehicle files of our robots by their names."""
+        files = dict.fromkeys(map(self.vehicle_of, self.own))
+        found = [load_any_vehicle(file, self.estimator) for file in files]
+        return {vehicle.name: vehicle for vehicle in found}
+
+    def flown_as(self, vehicle: str) -> tuple[RobotConfig, ...]:
+        """Return our robots whose vehicle has this name."""
+        names = {file: load_any_vehicle(file).name for file in dict.fromkeys(map(self.vehicle_of, self.own))}
+        return tuple(robot for robot in self.own if names[self.vehicle_of(robot)] == vehicle)
+
 
 def load_fleet(name: str) -> Fleet:
     """Read a fleet by name (of `hardware_configs/fleets/`) or by the path of a YAML file.
@@ -159,6 +191,9 @@ def load_fleet(name: str) -> Fleet:
         raise UserError(f"{file}: {known}")
     fleet = build(Fleet, data, file)
     load_any_vehicle(fleet.vehicle, fleet.estimator, file)
+    for robot in fleet.own:
+        if robot.vehicle:
+            load_any_vehicle(robot.vehicle, "", file)
     return fleet
 
 

@@ -48,9 +48,11 @@ def run(args: Args) -> Figures:
     for remark in remarks:
         print(f"note: {remark}")
     if proved := prove_fleet(fleet, bundle):
-        print(f"certificate: {proved} inequalities proved over {fleet.vehicle}.")
-    with robot_lines([robot.name for robot in fleet.own], STEPS) as watch:
-        robots, late_s = connect_all(fleet, args.root), fleet.max_clock_error_s
+        print(f"certificate: {proved} inequalities proved over {', '.join(fleet.vehicles)}.")
+    flown = fleet.flown_as(bundle.contract.vehicle.name)
+    with robot_lines([robot.name for robot in flown], STEPS) as watch:
+        every, late_s = connect_all(fleet, args.root), fleet.max_clock_error_s
+        robots = {robot.name: every[robot.name] for robot in flown}
         options = FlashOptions(args.dry_run, late_s, args.allow_rollback, args.canary, args.absent_ok)
         reports = flash(bundle, robots, watch, options)
     record = FleetRecord(fleet, args.root)

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 
 from robomarl.core.config import UserError
 from robomarl.core.hardware.fleet import Fleet, RobotConfig
+from robomarl.core.hardware.vehicle import load_any_vehicle
 from robomarl.fleet.install import environment
 from robomarl.fleet.install.remote_install import RemoteInstall, why_it_failed
 from robomarl.fleet.install.wheels import LOCK, Shelf, why_in_python
@@ -254,7 +255,8 @@ def _introduce(fleet: Fleet, robot: RobotConfig) -> dict:
     try:
         facts = there.hello()
         there.lock()
-        there.call("profile", name=robot.name, index=robot.index, fleet=fleet.name, vehicle=fleet.vehicle_config.name)
+        vehicle = load_any_vehicle(fleet.vehicle_of(robot)).name
+        there.call("profile", name=robot.name, index=robot.index, fleet=fleet.name, vehicle=vehicle)
         return {**facts, **there.call("state")}
     finally:
         there.close()
@@ -263,6 +265,8 @@ def _introduce(fleet: Fleet, robot: RobotConfig) -> dict:
 def _packed(fleet: Fleet, robot: RobotConfig, user: str, content: dict[str, bytes], network: Network) -> bytes:
     """Return a tar file with everything that goes into the robot's folder; `content`: files made so far, by name."""
     vehicle = Path(fleet.vehicle)
+    if fleet.is_unlike and any(Path(fleet.vehicle_of(one)).suffix for one in fleet.own):
+        raise UserError(f"Fleet {fleet.name}: unlike vehicles of robots with a host are named, and are no paths.")
     if vehicle.suffix in (".yaml", ".yml"):
         content["vehicle.yaml"] = vehicle.read_bytes()
         fleet = replace(fleet, vehicle=f"{robot.folder}/vehicle.yaml")

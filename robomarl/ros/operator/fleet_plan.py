@@ -157,8 +157,7 @@ def _policy(fleet: Fleet, robot: RobotConfig, names: tuple[str, ...], base: str,
         **seat,
         "robot_root": str(Path(options.root, robot.folder).absolute()),
         "bundle": _absolute((seat["away"] and options.against) or options.bundle),
-        "vehicle": _absolute(fleet.vehicle),
-        "estimator": fleet.estimator,
+        **_vehicles(fleet, robot),
         "filter": fleet.filter,
         "inner_loop": loop_under(options.vehicles),
         "autostart": options.autostart and not plays,  # the referee starts a match
@@ -177,6 +176,19 @@ def _policy(fleet: Fleet, robot: RobotConfig, names: tuple[str, ...], base: str,
     return replace(made, lifecycle=True, respawn=True)
 
 
+def _vehicles(fleet: Fleet, robot: RobotConfig) -> Parameters:
+    """Return a robot's vehicle and estimator, and the vehicles of all robots where they differ."""
+    told = _own(fleet, robot)
+    if fleet.is_unlike:
+        told["vehicles"] = tuple(_absolute(fleet.vehicle_of(one)) for one in fleet.own)
+    return told
+
+
+def _own(fleet: Fleet, robot: RobotConfig) -> Parameters:
+    """Return a robot's vehicle and estimator."""
+    return {"vehicle": _absolute(fleet.vehicle_of(robot)), "estimator": fleet.estimator}
+
+
 def _seat(fleet: Fleet, robot: RobotConfig, names: tuple[str, ...]) -> Parameters:
     """Return the parameters of a robot's place: team, index, side, and parameters that its domain adds."""
     size = fleet.team_size
@@ -187,6 +199,8 @@ def _seat(fleet: Fleet, robot: RobotConfig, names: tuple[str, ...]) -> Parameter
 
 
 def _sim(fleet: Fleet, team: tuple[str, ...], base: str, options: PlanOptions) -> NodeSpec:
+    if fleet.is_unlike:
+        raise UserError(f"Fleet {fleet.name}: a simulator has robots of one vehicle; try unlike ones on real vehicles.")
     plays = fleet.teams > 1
     climbs = options.ground and not plays
     about = {
@@ -226,6 +240,10 @@ def _adapters(fleet: Fleet, team_of: Parameters, options: PlanOptions) -> list[N
             f"{fleet.scenario}."
         )
     script, module, settings = ADAPTERS[options.vehicles]
+    if fleet.is_unlike and settings in (BaseSettings, CrazyflieSettings, CrazyswarmSettings):
+        raise UserError(
+            f"Fleet {fleet.name}: vehicles = {options.vehicles!r} are of one vehicle file; start others apart."
+        )
     if settings is BaseSettings:  # they are found by their topics
         values = {**team_of, "vehicle": _absolute(fleet.vehicle), **_localized(options)}
         return [_spec(script, module, (script, team_of["base"]), _checked(settings, values), options)]
@@ -238,7 +256,10 @@ def _adapters(fleet: Fleet, team_of: Parameters, options: PlanOptions) -> list[N
     if settings in (CrazyflieSettings, CrazyswarmSettings):
         about |= {"team": team_of["team"], "uris": tuple(robot.uri for robot in robots)}
         return [_spec(script, module, (script, base), _checked(settings, about), options)]
-    seats = [(robot, {**about, "robot": robot.name, "index": robot.index, "uri": robot.uri}) for robot in robots]
+    seats = [
+        (robot, {**about, **_own(fleet, robot), "robot": robot.name, "index": robot.index, "uri": robot.uri})
+        for robot in robots
+    ]
     return [
         _spec(script, module, (f"{script.removesuffix('_node')}_{robot.name}", base), _checked(settings, seat), options)
         for robot, seat in seats

@@ -9,6 +9,7 @@ from robomarl.core.config import UserError
 from robomarl.core.filter.filter import SafetyFilter
 from robomarl.core.goals.rest import margins
 from robomarl.core.goals.room import box_fault, goal_fault, inside
+from robomarl.core.hardware.vehicle import load_any_vehicle
 from robomarl.ros.intake.goal_slot import GoalLimits
 from robomarl.ros.recording.watch import RecordingWatch
 from robomarl.ros.robot.autopilot import Autopilot, TeamWatch
@@ -67,10 +68,10 @@ def assemble(settings: PolicySettings, loaded: Loaded) -> AssembledRobot:
         goals=goal_limits(loaded.pilot.safety, loaded.task.goal is GOAL),
     )
     inbox = Inbox(settings.team, settings.index, limits, loaded.task)
-    inbox.expect_bundle(loaded.id)
+    inbox.expect_bundle(loaded.id, unlike := unlike_of(settings))
     seat = (settings.name, loaded.id, loaded.contract, loaded.vehicle, settings.index, State.STANDBY)
     own = Announcement(*seat, robomarl=__version__, handover_m=settings.handover_m)
-    agreement, heartbeat = TeamAgreement(own, settings.team, ANNOUNCED_S), Heartbeat(settings.heartbeat_after_s)
+    agreement, heartbeat = TeamAgreement(own, settings.team, ANNOUNCED_S, unlike), Heartbeat(settings.heartbeat_after_s)
     inputs = Inputs(inbox, agreement, heartbeat, RecordingWatch(settings.name, settings.needs_recorder))
     floor_m = 0.0 if params.arena is None else params.arena.low_m[2]
     hover = HoverController(HoverConfig(settings.handover_m, settings.climb_m_s, loaded.land_speed_m_s, floor_m))
@@ -87,6 +88,14 @@ def assemble(settings: PolicySettings, loaded: Loaded) -> AssembledRobot:
     team = TeamWatch(agreement, heartbeat, hover, inputs.recording)
     autopilot = Autopilot(loaded.pilot, inbox, team, patience, loaded.landing)
     return AssembledRobot(settings, loaded, inputs, autopilot, fallback)
+
+
+def unlike_of(settings: PolicySettings) -> dict[str, str]:
+    """Return the vehicles of teammates that have another one than this robot, by their names."""
+    if not settings.is_unlike:
+        return {}
+    pairs = zip(settings.team, settings.vehicles, strict=True)
+    return {name: load_any_vehicle(vehicle).name for name, vehicle in pairs if vehicle != settings.vehicle}
 
 
 def goal_limits(safety: SafetyFilter | CertifiedRobot, is_own: bool) -> GoalLimits:

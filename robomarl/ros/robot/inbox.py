@@ -8,6 +8,7 @@ two ages, so the larger one counts.
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -127,7 +128,7 @@ class Inbox:
         self._arrived: Estimate | None = None
         self._arrivals = PoseHistory()
         self._bundles: dict[str, str] = {}
-        self._bundle = ""
+        self._bundle, self._unlike = "", frozenset[str]()
 
     def put_own(self, estimate: Estimate, stamp_s: float, steady_s: float) -> None:
         """A state estimate of this robot arrived."""
@@ -210,9 +211,9 @@ class Inbox:
         """A team-mate said which bundle it flies."""
         self._bundles[name] = bundle_id
 
-    def expect_bundle(self, bundle_id: str) -> None:
-        """Count only teammates with this bundle as received; "" lets all count."""
-        self._bundle = bundle_id
+    def expect_bundle(self, bundle_id: str, unlike: Iterable[str] = ()) -> None:
+        """Count only teammates with this bundle as received, and those of other vehicles; "" lets all count."""
+        self._bundle, self._unlike = bundle_id, frozenset(unlike)
 
     @property
     def own(self) -> Estimate | None:
@@ -284,7 +285,7 @@ class Inbox:
             return slot.nothing, False
         if (ahead := slot.stamp_s - now.stamp_s) > self.limits.future_s:
             return from_the_future(ahead), False
-        if self._bundle and theirs != self._bundle:
+        if self._bundle and theirs != self._bundle and name not in self._unlike:
             return f"flies bundle {theirs[:12] or '(unknown)'}, this robot {self._bundle[:12]}", False
         return slot.problem(now, self.limits.mate_age_s, self.limits.future_s), True
 

@@ -187,10 +187,14 @@ def guard_of(policy: Policy, vehicle: AnyVehicle, settings: PolicySettings, para
         return filter_for(policy.action, params)
     if settings.filter != "certificate":
         raise UserError(f"policy_node: filter = {settings.filter!r} is not known; allowed: full, qp, certificate.")
-    count = len(settings.team)
+    count, beside = len(settings.team), beside_of(settings, params)
     seat = settings.index, [(settings.index + 1 + k) % count for k in range(count - 1)]
     if (certified := command_of(policy.action).certified) is not None:
         way = certified(params)
+        if beside:
+            raise UserError(
+                f"policy_node: robots that are commanded as {policy.contract.name} does are of one vehicle."
+            )
         return CertifiedRobot(way.params, vehicle.body.radius_m, seat, way=way)  # pyright: ignore[reportReturnType]
     if (names := tuple(field.name for field in policy.action.sent)) != FLYING:
         raise UserError(
@@ -198,7 +202,26 @@ def guard_of(policy: Policy, vehicle: AnyVehicle, settings: PolicySettings, para
             f"commands a {vehicle.name} by {', '.join(names)}; write filter: qp into the fleet file."
         )
     is_gained = len(policy.action.fields) > len(FLYING)
-    return CertifiedRobot(params, vehicle.body.radius_m, seat, is_gained)  # pyright: ignore[reportReturnType]
+    return CertifiedRobot(params, vehicle.body.radius_m, seat, is_gained, None, beside)  # pyright: ignore[reportReturnType]
+
+
+def beside_of(settings: PolicySettings, params: SafetyParams) -> list[tuple[SafetyParams, float]]:
+    """Return safety parameters and body radius of each vehicle of the team that is not this robot's.
+
+    Raises:
+        UserError: not every robot of the team has a vehicle, or this robot has another one there.
+    """
+    if not settings.is_unlike:
+        return []
+    own, names = settings.vehicle, settings.vehicles
+    if len(names) != len(settings.team) or names[settings.index] != own:
+        raise UserError(
+            f"policy_node: vehicles = {', '.join(names)} must name the vehicle of each of {len(settings.team)} robots, "
+            f"{own or '(none)'} of this one; mend it there."
+        )
+    others = [load_any_vehicle(name) for name in dict.fromkeys(names) if name != own]
+    mates = len(settings.team) - 1
+    return [(from_vehicle(v, params.period_s, params.arena, mates), v.body.radius_m) for v in others]
 
 
 def warm(fitted: Fitted, mates: int) -> None:

@@ -6,7 +6,7 @@ compares its teammates' announcements with its own.
 """
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from robomarl.ros.robot.inbox import Problem
@@ -43,14 +43,18 @@ class Announcement(NamedTuple):
 class TeamAgreement:
     """Agreement of one robot with its team."""
 
-    def __init__(self, own: Announcement, team: tuple[str, ...], patience_s: float) -> None:
+    def __init__(
+        self, own: Announcement, team: tuple[str, ...], patience_s: float, vehicles: Mapping[str, str] | None = None
+    ) -> None:
         """Start without an announcement.
 
         Args:
             own: this robot.
             team: names of all robots, in the order of their indices.
             patience_s: age [s] beyond which an announcement is of a robot that is not there any more.
+            vehicles: vehicles of teammates that have another one than this robot, by their names.
         """
+        self._unlike = dict(vehicles or {})
         self.own, self._team, self._patience_s = own, team, patience_s
         self._heard: dict[str, tuple[Announcement, float]] = {}
         self._flown: set[str] = set()
@@ -116,15 +120,17 @@ class TeamAgreement:
         return [*found, *self._doubles()]
 
     def _difference(self, said: Announcement) -> str:
-        own = self.own
-        if said.bundle_id != own.bundle_id:
+        own, unlike = self.own, self._unlike.get(said.robot)
+        if said.vehicle != (unlike or own.vehicle):
+            wanted = f"in this robot's team it is a {unlike}" if unlike else f"this robot a {own.vehicle}"
+            return f"is a {said.vehicle}, {wanted}"
+        if said.bundle_id != own.bundle_id and not unlike:
             return f"flies bundle {said.bundle_id[:12]}, this robot {own.bundle_id[:12]}"
-        if said.contract != own.contract:
-            return f"follows contract {said.contract}, this robot {own.contract}"
+        theirs, ours = (_marked(one.contract) if unlike else one.contract for one in (said, own))
+        if theirs != ours:
+            return f"follows contract {theirs}, this robot {ours}"
         if said.robomarl != own.robomarl:
             return f"runs robomarl {said.robomarl or '(untold)'}, this robot {own.robomarl}"
-        if said.vehicle != own.vehicle:
-            return f"is a {said.vehicle}, this robot a {own.vehicle}"
         if said.handover_m != own.handover_m:
             return f"climbs to {said.handover_m:g} m before its policy takes over, this robot to {own.handover_m:g} m"
         if said.index != self._team.index(said.robot):
@@ -137,3 +143,8 @@ class TeamAgreement:
             other = by_index.setdefault(said.index, name)
             if other != name:
                 yield Problem(name, f"and {other} both have index {said.index}")
+
+
+def _marked(contract: str) -> str:
+    """The mark of a certified robot's figures: all that robots of unlike vehicles have in common."""
+    return contract.rpartition(", ")[2]

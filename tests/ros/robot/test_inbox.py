@@ -235,3 +235,5 @@ def test_a_stranger_counts_as_not_heard():
     assert names(reading) == ["c"]
     assert "flies bundle 000000000000" in str(reading.problems[0])
     np.testing.assert_array_equal(reading.view.heard.mask, [False, True])
+    inbox.expect_bundle("f" * 64, {"c": "carrier_600"})
+    np.testing.assert_array_equal(read(inbox).view.heard.mask, [True, True])

@@ -72,6 +72,17 @@ def test_the_filter_knows_what_stands_in_the_arena(settings: PolicySettings):
     assert params.obstacles == (Obstacle("capsule", (0.0, 0.0, 0.0), (0.0, 0.0, 3.0), radius_m=0.15),)
 
 
+def test_a_certified_robot_knows_the_vehicles_of_its_team(settings: PolicySettings):
+    alike = replace(settings, filter="certificate")
+    kinds = ("crazyflie_21", "carrier_600", "crazyflie_21", "crazyflie_21")
+    marks = [load_pilot(one).contract for one in (alike, replace(alike, vehicles=kinds))]
+    assert "certificate" in marks[0] and marks[0] != marks[1]
+    with pytest.raises(UserError, match="must name the vehicle of each of 4 robots, crazyflie_21 of this one"):
+        load_pilot(replace(alike, vehicles=kinds[1:3]))
+    with pytest.raises(UserError, match="all drive"):
+        load_pilot(replace(alike, vehicles=("ssl_omni", *kinds[1:])))
+
+
 @pytest.mark.parametrize(
     ("pitch_m", "boards_m"), [((0.0, 0.0), (2.16, 1.41)), ((4.5, 3.0), (2.16, 1.41)), ((6.05, 4.05), (2.935, 1.935))]
 )

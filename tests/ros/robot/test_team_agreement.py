@@ -133,3 +133,25 @@ def test_who_falls_back_is_told_from_who_has_not_joined_yet():
     assert made.mates_fallback() is State.LAND
     made.takes_off()
     assert made.mates_fallback() is None
+
+
+def unlike(*heard: Announcement) -> TeamAgreement:
+    """A certified team in which robot c has another vehicle."""
+    own = said("a", contract="swap_4, schema 1, certificate 01234567")
+    made = TeamAgreement(own, TEAM, 3.0, {"c": "carrier_600"})
+    for announcement in heard:
+        made.hear(announcement, 10.0)
+    return made
+
+
+def test_robots_of_unlike_vehicles_agree_on_the_certificate_and_on_nothing_else_of_their_bundles():
+    like = said("b", contract="swap_4, schema 1, certificate 01234567")
+    other = {"bundle_id": "0" * 64, "contract": "carriers, schema 3, certificate 01234567", "vehicle": "carrier_600"}
+    assert texts(unlike(like, said("c", **other))) == []
+    assert texts(unlike(like, said("c", **{**other, "contract": "carriers, schema 3, certificate 7"}))) == [
+        "c: follows contract certificate 7, this robot certificate 01234567"
+    ]
+    assert texts(unlike(like, said("c", **{**other, "vehicle": "crazyflie_21"}))) == [
+        "c: is a crazyflie_21, in this robot's team it is a carrier_600"
+    ]
+    assert texts(unlike(said("b", **other), said("c", **other)))[0] == "b: is a carrier_600, this robot a crazyflie_21"

@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 import numpy as np
 
 from robomarl.core.certificate.course import rests_at_s, stop_of
-from robomarl.core.certificate.figures import CertificateFigures, figures_of, uncovered
+from robomarl.core.certificate.figures import CertificateFigures, common_of, figures_of, uncovered
 from robomarl.core.certificate.kernel import certificate_of
 from robomarl.core.certificate.memory import (
     ELSEWHERE_TUBES,
@@ -61,6 +61,8 @@ class RobotCarry(NamedTuple):
     """Memory of commands of another kind, see `CertifiedCommand`."""
     decided_s: float = 0.0
     """Time of the decision that `worn` is of, on the team's clock; 0: there was none."""
+    rows: tuple[np.ndarray, ...] = ()
+    """What the robot would have said after its last decisions, the oldest first: words wait `held_back` decisions."""
 
     @property
     def plan(self) -> Plan:
@@ -109,6 +111,7 @@ class CertifiedRobot:
         seat: tuple[int, Sequence[int]],
         is_gained: bool = False,
         way: CertifiedCommand | None = None,
+        beside: Sequence[tuple[SafetyParams, float]] = (),
     ) -> None:
         """Work out the numbers.
 
@@ -118,9 +121,10 @@ class CertifiedRobot:
             seat: index of this robot, and those of its teammates [K] in the order of its view.
             is_gained: True if its policy sets a gain as well.
             way: how commands of another kind go through the certificate; None: they are acceleration and yaw rate.
+            beside: parameters and body radius of teammates of other vehicles, once for each vehicle.
 
         Raises:
-            UserError: the certificate does not cover what the parameters have; names it.
+            UserError: the certificate does not cover what the parameters have, or such teammates; names it.
         """
         if params.period_s < 1 / MOST_HZ:
             raise UserError(
@@ -130,7 +134,10 @@ class CertifiedRobot:
         if name := uncovered(params):
             raise UserError(f"the certificate does not cover {name} yet; fly with filter: qp.")
         self.params, (index, mates) = params, seat
-        self.figures: CertificateFigures = figures_of(params, radius_m)
+        fleet = ((params, radius_m), *beside)
+        common = common_of(fleet) if beside else None
+        self.figures: CertificateFigures = figures_of(params, radius_m, common)
+        self._fleet = [figures_of(*one, common) for one in fleet]
         self.certificate, self._is_gained, self._way = certificate_of(params, self.figures), is_gained, way
         self._leads = np.array([index < mate for mate in mates], bool)
         self._present = np.ones(len(mates), bool)
@@ -200,6 +207,11 @@ class CertifiedRobot:
 
     def said(self, carry: RobotCarry) -> np.ndarray | None:
         """[1 + 2 K, 15] what the robot says to its teammates, see `words.rows_of`; None before it has a place."""
+        if not self.figures.held_back:
+            return self._rows(carry)
+        return carry.rows[0] if len(carry.rows) > self.figures.held_back else None
+
+    def _rows(self, carry: RobotCarry) -> np.ndarray | None:
         if not carry.robot.placed:
             return None
         word = self.certificate.said(carry.robot, self._leads)
@@ -302,14 +314,20 @@ class CertifiedRobot:
         if waits:  # as one outside its tube: its reference comes to rest
             before = before._replace(trip=np.array(True))
         robot, found = self.certificate.step(before, given)
-        return carry._replace(robot=robot, waits=waits), found
+        after = carry._replace(robot=robot, waits=waits)
+        if (wait := self.figures.held_back) and (rows := self._rows(after)) is not None:
+            after = after._replace(rows=(*carry.rows[-wait:], rows))
+        return after, found
 
     @property
     def mark(self) -> str:
-        """Eight digits that are equal for robots with equal figures: only such robots fly a certificate together."""
-        f = self.figures
-        shared = (f.period_s, f.lead_s, f.learned, f.unlearned, f.squash, f.accel_m_s2, f.speed_m_s, f.stop_s, f.bend_m)
-        return hashlib.sha256(repr(shared).encode()).hexdigest()[:8]
+        """Eight digits that are equal for robots that know the same figures of all vehicles of their fleet: only such
+        robots fly a certificate together."""
+        shared = [
+            (f.period_s, f.lead_s, f.learned, f.unlearned, f.squash, f.accel_m_s2, f.speed_m_s, f.stop_s, f.bend_m)
+            for f in self._fleet
+        ]
+        return hashlib.sha256(repr(sorted(map(repr, shared))).encode()).hexdigest()[:8]
 
 
 def _word_for(said: AddressedWord, session_s: float) -> Word:

@@ -6,7 +6,7 @@ import numpy as np
 
 from robomarl.core.certificate.course import state_at
 from robomarl.core.filter.params import Arena, from_vehicle
-from robomarl.core.hardware.vehicle import load_vehicle
+from robomarl.core.hardware.vehicle import load_any_vehicle, load_vehicle
 from robomarl.core.view import Plan, blank_view
 from robomarl.ros.io.fast_messages import BroadcastWriter, broadcast_reader
 from robomarl.ros.io.messages import Broadcast
@@ -23,17 +23,25 @@ BEGAN_S = 1.7e9
 class PaperRobot:
     """One guard, its vehicle, and its end of the radio."""
 
-    def __init__(self, names: tuple[str, ...], index: int, place_m: np.ndarray, goal_m: np.ndarray) -> None:
-        """At rest."""
+    def __init__(
+        self, names: tuple[str, ...], index: int, place_m: np.ndarray, goal_m: np.ndarray, other: str = ""
+    ) -> None:
+        """At rest; `other`: vehicle of every second robot."""
         count = len(names)
         others = [(index + 1 + k) % count for k in range(count - 1)]
         self.name, self.mates = names[index], tuple(names[k] for k in others)
-        self.guard = CertifiedRobot(PARAMS, VEHICLE.body.radius_m, (index, others))
+        kinds = [(PARAMS, VEHICLE.body.radius_m)]
+        if other:
+            vehicle = load_any_vehicle(other)
+            kinds.append((from_vehicle(vehicle, PERIOD_S, PARAMS.arena), vehicle.body.radius_m))
+        own = kinds.pop(index % len(kinds))
+        self.radius_m = own[1]
+        self.guard = CertifiedRobot(*own, (index, others), beside=kinds)
         self.writer = BroadcastWriter(self.name, self.mates)
         self.readers = {mate: broadcast_reader(mate) for mate in self.mates}
         self.newest = dict.fromkeys(self.mates)
         self.pos, self.vel, self.goal_m = np.array(place_m), np.zeros(3), goal_m
-        self.queue = deque([np.zeros(3)] * PARAMS.queue_length, maxlen=PARAMS.queue_length)
+        self._empty()
         self.carry: RobotCarry = self.guard.init()
         self.alive = True
 
@@ -66,7 +74,11 @@ class PaperRobot:
         """Its process dies, and another one begins: nothing is remembered."""
         self.carry, self.alive = self.guard.init(), True
         self.newest = dict.fromkeys(self.mates)
-        self.queue = deque([np.zeros(3)] * PARAMS.queue_length, maxlen=PARAMS.queue_length)
+        self._empty()
+
+    def _empty(self) -> None:
+        length = self.guard.params.queue_length
+        self.queue = deque([np.zeros(3)] * length, maxlen=length)
 
     @property
     def agreed(self) -> bool:
@@ -81,13 +93,13 @@ class PaperRobot:
 class PaperTeam:
     """Robots that swap places across a circle."""
 
-    def __init__(self, count: int, loss: float = 0.0, seed: int = 0, radius_m: float = 1.6) -> None:
-        """All at rest, each opposite to its goal."""
+    def __init__(self, count: int, loss: float = 0.0, seed: int = 0, radius_m: float = 1.6, other: str = "") -> None:
+        """All at rest, each opposite to its goal; `other`: vehicle of every second robot."""
         self.random, self.loss, self.now_s = np.random.default_rng(seed), loss, BEGAN_S
         names = tuple(f"r{i}" for i in range(count))
         turn = 2 * np.pi * np.arange(count) / count
         places = np.stack([radius_m * np.cos(turn), radius_m * np.sin(turn), 0 * turn + 2.0], -1)
-        self.robots = [PaperRobot(names, i, places[i], places[(i + count // 2) % count]) for i in range(count)]
+        self.robots = [PaperRobot(names, i, places[i], places[(i + count // 2) % count], other) for i in range(count)]
         self.said: dict[str, list[bytes]] = {name: [] for name in names}
         self.bodies_m = self.references_m = np.inf
 

@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 from robomarl.core.filter.memory import Reason
+from robomarl.core.filter.params import Arena, from_vehicle
+from robomarl.core.hardware.vehicle import load_any_vehicle
 from robomarl.core.view import blank_view
-from robomarl.ros.robot.certified.words import told_to
+from robomarl.ros.robot.certified.guard import CertifiedRobot
+from robomarl.ros.robot.certified.words import TeamWords, told_to
 from tests.ros.robot.certified.paper_team import PARAMS, PaperTeam
 
 D_M = 0.4996
@@ -163,3 +166,32 @@ def test_two_that_start_nearer_than_pacts_allow_part_and_agree():
     assert lead.agreed and follow.agreed
     assert team.references_m >= D_M
     assert nearest > 0.38 and team.bodies_m > 0.38
+
+
+@pytest.mark.parametrize("loss", [0.0, 0.3])
+def test_robots_of_unlike_vehicles_swap_places(loss: float):
+    team = PaperTeam(4, loss, seed=6, radius_m=2.0, other="carrier_600")
+    assert len({robot.guard.mark for robot in team.robots}) == 1
+    assert team.robots[0].guard.mark != PaperTeam(2).robots[0].guard.mark
+    team.fly(1200)
+    assert team.arrived() and all(robot.agreed for robot in team.robots)
+    assert team.bodies_m > 0.06 + 0.17
+    assert team.references_m >= 2 * team.robots[0].guard.figures.learned.room_m
+
+
+def test_a_robot_with_a_longer_lead_speaks_later():
+    """Its words of a decision are said when anchors change for its teammate's reference, too."""
+    slow, fast = (load_any_vehicle(name) for name in ("turtlebot3_burger", "ssl_omni"))
+    kinds = [(from_vehicle(v, 0.02, Arena((-3, -3, -1), (3, 3, 1))), v.body.radius_m) for v in (slow, fast)]
+    robots = [CertifiedRobot(*kinds[i], (i, [1 - i]), beside=[kinds[1 - i]]) for i in (0, 1)]
+    assert [robot.figures.held_back for robot in robots] == [2, 0] and robots[0].mark == robots[1].mark
+    view, carry, courses, said = blank_view(1), robots[0].init(), [], []
+    view = view._replace(own=view.own._replace(pos_m=np.zeros(3), vel_m_s=np.zeros(3)))
+    for tick in range(6):
+        carry = robots[0].hear(robots[0].clock_jumped(carry, 0.001), [None], 100 + 0.02 * tick)
+        carry, _ = robots[0](carry, view, np.zeros(4))
+        courses.append(carry.robot.course.at_s)
+        said.append(robots[0].said(carry))
+    assert said[:2] == [None, None]
+    told = [told_to(TeamWords(("ssl",), rows), "ssl") for rows in said[2:]]
+    assert [one.word.course.at_s for one in told] == courses[:4] and len(set(map(float, courses))) == 6
