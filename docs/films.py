@@ -7,19 +7,21 @@ import sys
 import tempfile
 from pathlib import Path
 
-from robomarl.front.view.subject import Choice, filmed, subject_of
+from robomarl.front.view.subject import Choice, Kind, filmed, subject_of
 from robomarl.lab.scene.files import write_smaller_gif
 
 MOST_BYTES = 1_000_000
 """A README that loads slowly is not read."""
-FILMS = {"swap_4": 7.0, "lift_3": 9.0, "soccer_2v2": 18.0, "passage_4": 34.0}
+FILMS = {"swap_4": 7.0, "lift_3": 9.0, "soccer_2v2": 18.0, "passage_4": 34.0, "volley_3v3": 10.0}
 """Bundle -> time of the robots that is filmed [s]."""
+KINDS: dict[str, Kind] = {"volley_3v3": "scenario"}
+"""Films of a scenario's own teams: there the bundle wins at its first attack."""
 
 
 def main(names: list[str]) -> None:
     """Write docs/NAME.gif for every name, all by default."""
     for name in names or FILMS:
-        with tempfile.TemporaryDirectory() as folder, subject_of(Choice(name)) as subject:
+        with tempfile.TemporaryDirectory() as folder, subject_of(Choice(name, KINDS.get(name, "auto"))) as subject:
             large = Path(folder) / f"{name}.gif"
             filmed(subject, large, FILMS[name])
             small = Path(__file__).with_name(f"{name}.gif")

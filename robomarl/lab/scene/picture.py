@@ -28,6 +28,8 @@ THIN = 0.0035
 """Radius of a trail over the distance from which it is seen."""
 JUMP_M = 0.5
 """Farther than this between two pieces of a trail, a robot did not drive or fly there."""
+THROWN_M_S = 15.0
+"""Faster than this a ball in the air was put elsewhere."""
 MOST_GEOMS = 20_000
 UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0])
 ORIGIN = np.zeros(3)
@@ -149,13 +151,15 @@ class Painter:
         for colour, way in zip(self._scene.colours, ways, strict=True):
             self._trail(way, colour)
         if self._scene.ball is not None and len(trail[0].ball_m):
-            self._trail(np.array([trail[k].ball_m for k in picks]), self._scene.ball.rgb or ALERT)
+            piece_s = (trail[-1].time_s - trail[0].time_s) / (len(picks) - 1)
+            jump_m = JUMP_M if self._scene.flat else max(JUMP_M, THROWN_M_S * piece_s)
+            self._trail(np.array([trail[k].ball_m for k in picks]), self._scene.ball.rgb or ALERT, jump_m)
 
-    def _trail(self, way_m: np.ndarray, colour: RGB) -> None:
-        """Draw one way [K, 3], on a floor just above it."""
+    def _trail(self, way_m: np.ndarray, colour: RGB, jump_m: float = JUMP_M) -> None:
+        """Draw one way [K, 3], on a floor just above it; pieces that are longer than `jump_m` are left out."""
         lift = np.array([0.0, 0.0, 2 * self._trail_m if self._scene.flat else 0.0])
         for k, (start, end) in enumerate(zip(way_m[:-1], way_m[1:], strict=True)):
-            if np.linalg.norm(end - start) <= JUMP_M:  # farther: put elsewhere, as at a kick-off
+            if np.linalg.norm(end - start) <= jump_m:  # farther: put elsewhere, as at a kick-off
                 self._line(start + lift, end + lift, self._trail_m, colour, 0.1 + 0.75 * (k + 1) / len(way_m))
 
     def _primitive(self, part: Primitive, place_m: np.ndarray, turn: np.ndarray, own: RGB = LOAD_GOAL) -> None:
@@ -223,7 +227,8 @@ def camera_of(scene: Scene, seen: Sequence[SceneMoment], size: tuple[int, int]) 
     around = np.concatenate([places + margin * side for side in np.vstack([np.eye(3), -np.eye(3)])])
     middle = (places.min(0) + places.max(0)) / 2
     floor = (middle + SHADOWS * (places - middle)) * (1, 1, 0)
-    return fitted(np.concatenate([around, floor]), size, 60, -28)
+    shown = np.array(scene.shown_m).reshape(-1, 3)
+    return fitted(np.concatenate([around, floor, shown]), size, 60, -28)
 
 
 def _ends(scene: Scene, axis: int) -> tuple[float, float]:

@@ -92,6 +92,8 @@ class Scene:
     """False if robots have no goals of their own: films do not draw any."""
     pace: float = 1.0
     """Factor by which films run faster than the robots."""
+    shown_m: tuple[Point, ...] = ()
+    """Places that films have in their picture besides robots and goals."""
 
 
 class SceneMoment(NamedTuple):

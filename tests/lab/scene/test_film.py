@@ -17,7 +17,7 @@ from robomarl.lab.scene.files import write_smaller_gif
 from robomarl.lab.scene.film import FPS, MOST_PICTURES, SIZE, film_views, paces, write_film
 from robomarl.lab.scene.from_above import plans
 from robomarl.lab.scene.looks import look_of
-from robomarl.lab.scene.picture import View, pictures
+from robomarl.lab.scene.picture import View, camera_of, pictures
 from robomarl.lab.scene.scene import Label, Primitive, Scene, SceneMoment
 
 RED, BLUE = (230, 30, 30), (30, 60, 230)
@@ -73,6 +73,33 @@ def test_trails_and_balls_are_drawn(draw):
     everywhere = slice(0, 240)
     assert share_of(full, 0, everywhere) > 1.1 * share_of(bare, 0, everywhere)
     assert share_of(full, 1, everywhere) > 0 == share_of(bare, 1, everywhere)
+
+
+@pytest.mark.skipif(not find_gl(), reason="no GL library works here")
+def test_the_trail_of_a_ball_that_was_thrown_has_no_holes():
+    """A ball at 12 m/s moves further between two pieces of its trail than a robot may."""
+    room = scene_of_two(flat=False, ball=Primitive("sphere", (0.06, 0, 0), rgb=(20, 220, 40)))
+    thrown = [
+        moment._replace(time_s=0.06 * k, ball_m=np.array([-1.3 + 0.65 * k, 0.0, 0.3]))
+        for k, moment in enumerate(moments(5))
+    ]
+    put = [moment._replace(ball_m=np.array([1.3 if k > 2 else -1.3, 0.0, 0.3])) for k, moment in enumerate(thrown)]
+
+    def gained(trail: list[SceneMoment]) -> float:
+        with_trail, without = pictures(room, [View(trail[-1], trail), View(trail[-1])], (320, 240))
+        return share_of(with_trail.pixels, 1, slice(0, 240)) - share_of(without.pixels, 1, slice(0, 240))
+
+    assert gained(thrown) > 0.0005 > gained(put)
+
+
+def test_all_places_that_a_scene_names_are_in_the_picture():
+    plain = scene_of_two(flat=False)
+    room = replace(plain, shown_m=((-9.0, -9.0, 0.0), (9.0, 9.0, 4.0)))
+    seen = [moment._replace(goal_m=moment.pos_m) for moment in moments(3)]
+    for scene, inside in ((room, True), (plain, False)):
+        camera = camera_of(scene, seen, (320, 240))
+        x, y = camera.pixels(np.array(room.shown_m)).T
+        assert ((x > 0) & (x < 320) & (y > 0) & (y < 240)).all() == inside
 
 
 @pytest.mark.parametrize("suffix", [".gif", ".png", ".mp4"])

@@ -11,6 +11,7 @@ ONBOARD = Onboard(
     ),
     features=("robomarl.domains.volleyball.core.features", "robomarl.domains.volleyball.core.match.features"),
     field_task=LazyImport("robomarl.domains.volleyball.ros.match_court:field_task"),
+    rules=LazyImport("robomarl.domains.volleyball.core.right_of_way:RightOfWay"),
     inner_loop="attitude",
     graph=LazyImport("robomarl.domains.volleyball.ros.match_court:graph"),
     check_fleet=LazyImport("robomarl.domains.volleyball.core.fleet_rules:check_match_fleet"),
