@@ -43,8 +43,8 @@ _MAX_DEPTH = 8
 _KEPT = 1000
 _sound: set[tuple[bytes, Kind]] = set()
 """Graphs, by their hash, that were looked at: flash reads a bundle before each step, a look takes 0.1 s."""
-_NUMBERS = {1: np.dtype("<f4"), 6: None, 7: None, 9: None, 10: np.dtype("<f2"), 11: np.dtype("<f8")}
-"""Single, int32, int64, bool, half, double, by ONNX's own number of the type."""
+_NUMBERS = {1: np.dtype("<f4"), 3: None, 6: None, 7: None, 9: None, 10: np.dtype("<f2"), 11: np.dtype("<f8")}
+"""Single, int8, int32, int64, bool, half, double, by ONNX's own number of the type."""
 _MODEL, _GRAPH, _NODE = {1, 2, 3, 4, 5, 6, 14}, {2, 10, 11, 12, 13, 14, 16}, {1, 2, 3, 6, 9}
 _ATTRIBUTE, _TENSOR = {1, 3, 4, 8, 13, 20}, {1, 5, 7, 11, 12, 14}
 """Fields of each message that may hold anything: names, sizes, remarks."""

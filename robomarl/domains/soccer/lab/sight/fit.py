@@ -14,6 +14,7 @@ from pathlib import Path
 
 import jax
 import numpy as np
+import onnx
 import torch
 import tyro
 
@@ -26,6 +27,7 @@ from robomarl.domains.soccer.lab.sight.network import CELL, SightGraph, SightNet
 from robomarl.domains.soccer.lab.sight.pitch import camera_of, pitch_of
 from robomarl.domains.soccer.lab.sight.renderer import make_renderer
 from robomarl.domains.soccer.lab.sight.scene import draw_look, draw_scene
+from robomarl.domains.soccer.lab.sight.small_weights import with_small_weights
 from robomarl.lab.sim.scenario import load_scenario
 
 Batch = tuple[torch.Tensor, dict[str, torch.Tensor]]
@@ -134,13 +136,17 @@ def fit(config: FitConfig) -> Path:
 
 
 def export(network: SightNetwork, strip: GroundStrip, file: Path) -> Path:
-    """Write the network with its decoder as ONNX: `strip` [1, 32, 96, 3] uint8 to `sight` [1, S] float32."""
+    """Write the network with its decoder as ONNX: `strip` [1, 32, 96, 3] uint8 to `sight` [1, S] float32.
+
+    Large weights are bytes in the file.
+    """
     graph = SightGraph(network, strip, SightLayout()).eval()
     blank = torch.zeros((1, *strip.shape), dtype=torch.uint8)
     names = ["strip"], ["sight"]
     torch.onnx.export(
         graph, (blank,), str(file), input_names=names[0], output_names=names[1], opset_version=17, dynamo=False
     )
+    onnx.save(with_small_weights(onnx.load(file)), str(file))
     network.train()
     return file
 
