@@ -48,6 +48,10 @@ class PolicySettings:
     radio_hz: float = setting(50.0, "state-and-plan messages per second, at most the policy's rate", 1.0, 1000.0)
     radio_reliable: bool = setting(False, "send lost state-and-plan messages again (they come late then)")
     radio_depth: int = setting(5, "state-and-plan messages that may wait for a slow reader", 1, 100)
+    radio_range_m: float = setting(
+        0.0, "robots nearer than this hear each other; the certificate forgets others; 0: all hear all", 0.0, 1e5
+    )
+    radio_within_s: float = setting(0.5, "time within which they do", 0.05, 10.0)
     via_link: bool = setting(False, "take odometry and team-mates' messages from the link emulator (rehearsals only)")
     heartbeat_after_s: float = setting(0.8, "without the E-stop's heartbeat for so long the robot lands", 0.2, 10.0)
     takeoff_s: float = setting(60.0, "in TAKEOFF for so long, its team not in the air: it lands", 1.0, 600.0)

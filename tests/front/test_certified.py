@@ -13,7 +13,7 @@ from robomarl.core.hardware.fleet import Fleet, load_fleet
 from robomarl.core.paths import bundles_dir
 from robomarl.fleet.flash import check_fit
 from robomarl.front.cli.certified import prove_fleet
-from robomarl.lab.prove import theorem
+from robomarl.lab.prove import pairs, theorem
 from robomarl.ros.operator.fleet_plan import plan_fleet
 
 FLEET = replace(load_fleet("local_4"), filter="certificate")
@@ -57,10 +57,19 @@ def mixed() -> Fleet:
 def test_unlike_vehicles_have_the_inequalities_of_each_pair_proved(monkeypatch: pytest.MonkeyPatch):
     bundle = load_bundle(bundles_dir() / "swap_4")
     assert prove_fleet(mixed(), bundle) > 2 * prove_fleet(FLEET, bundle)
-    monkeypatch.setattr(theorem, "CLOCK_OFFSET_S", 0.02)
-    monkeypatch.setattr(theorem, "PARTS", ())
-    with pytest.raises(UserError, match=r"and carrier_600.yaml: the certificate's distance of unlike robots fails by"):
+    monkeypatch.setattr(pairs, "CLOCK_OFFSET_S", 0.02)
+    with pytest.raises(
+        UserError,
+        match=r"beside carrier_600.yaml: the certificate's distance of unlike robots fails",
+    ):
         prove_fleet(mixed(), bundle)
+
+
+def test_a_range_of_the_radio_is_proved_or_refused():
+    bundle, long = load_bundle(bundles_dir() / "swap_4"), replace(FLEET.radio, range_m=20.0)
+    assert prove_fleet(replace(FLEET, radio=long), bundle) == prove_fleet(FLEET, bundle) + 1
+    with pytest.raises(UserError, match=r"certificate's radio range fails by \d.*: range 4 m >= D"):
+        prove_fleet(replace(FLEET, radio=replace(long, range_m=4.0)), bundle)
 
 
 def test_a_bundle_goes_to_the_robots_of_its_vehicle():

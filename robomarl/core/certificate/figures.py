@@ -109,6 +109,8 @@ class CertificateFigures:
     places, tube, what clocks may be off, bend; 0 where the robot is told of no strangers."""
     settles_s: float
     """Time from the rest of the reference to that of the tracked point."""
+    beside_m: float
+    """Farthest that the robot's centre is from its reference."""
     held_back: int
     """Number of decisions that words wait before they are said: beside a teammate with a shorter lead, anchors would
     change later here than there."""
@@ -116,8 +118,7 @@ class CertificateFigures:
     @property
     def wall_m(self) -> Vector3:
         """Distances along each axis that references rest from a wall of the arena."""
-        (x, y, z), ahead = (WALL_TUBES * half for half in self.unlearned.half_m), self.tracker.look_ahead_m
-        return (x + ahead, y + ahead, z)
+        return _wall_m(self.unlearned, self.tracker.look_ahead_m)
 
     @property
     def span_s(self) -> float:
@@ -161,26 +162,24 @@ def figures_of(params: SafetyParams, radius_m: float, common: CommonFigures | No
         UserError: the arena leaves no room for references; says on which axis.
     """
     params = params if common is None else in_metric(params, common.downwash_ratio)
-    period, accel, tracker = params.period_s, _reference_accel(params), _tracker(params)
+    period, accel = params.period_s, _reference_accel(params)
     count = max(round(SMOOTH_S / period), 1)
     s, speed, ahead = params.safety, SPEED_SHARE * params.limits.speed_m_s, params.look_ahead_m
     late = s.delay_s * (1 + s.shortest_share) / 2
     lead = late + (count - 1) * period / 2
-    fixed = radius_m + ahead + speed * CLOCK_OFFSET_S
-    # The mean of points up to (m - 1) / 2 periods away, on a path of bounded acceleration.
-    smoothed = math.hypot(*accel) * (count**2 - 1) * period**2 / 24
+    smoothed = _smoothed_m(accel, count, period)
     swings = tuple(_swing(params, a, count) for a in accel)
-    learned, unlearned = (_tube(params, bias, swings, (smoothed, fixed)) for bias in (LEARNED_BIAS_M_S2, math.inf))
-    x, y, z = (WALL_TUBES * half for half in unlearned.half_m)
-    low, high = _resting_room(params.arena, (x + ahead, y + ahead, z))
+    parts = smoothed, radius_m + ahead + speed * CLOCK_OFFSET_S
+    learned, unlearned = (_tube(params, bias, swings, parts) for bias in (LEARNED_BIAS_M_S2, math.inf))
+    low, high = _resting_room(params.arena, _wall_m(unlearned, ahead))
     segments = math.ceil((STOP_S + 2 * period) / SEGMENT_S)
     shared = common or CommonFigures(0.0, max(accel), lead, learned.room_m)
     bend = _bend(accel, shared.brake_m_s2, period, (STOP_S + 2 * period) / segments)
-    apart = learned.room_m + shared.room_m
     beside = TUBE_SHARE * math.hypot(*unlearned.half_m) + smoothed + ahead
+    lengths = speed, learned.room_m + shared.room_m, beside
     return CertificateFigures(
-        tracker=tracker,
-        front=_front(params, accel, (speed, apart, beside), Arena(low, high) if params.arena else None),
+        tracker=_tracker(params),
+        front=_front(params, accel, lengths, Arena(low, high) if params.arena else None),
         period_s=period,
         lead_s=lead,
         ahead_s=s.delay_s - late,
@@ -198,6 +197,7 @@ def figures_of(params: SafetyParams, radius_m: float, common: CommonFigures | No
         high_m=high,
         stranger_m=_stranger_m(params, params.strangers, speed) + beside + bend if params.strangers else 0.0,
         settles_s=(count - 1) * period / 2,
+        beside_m=beside,
         held_back=math.ceil((lead - shared.lead_s) / period - WHOLE),
     )
 
@@ -284,6 +284,16 @@ def _box(params: SafetyParams, safety: SafetyConfig, swing_m_s2: float) -> Const
     )
     disturbed = dataclasses.replace(safety, accel_error_m_s2=safety.accel_error_m_s2 + s)
     return constants_of(_plain(dataclasses.replace(params, limits=limits), disturbed))
+
+
+def _smoothed_m(accel: Vector3, count: int, period_s: float) -> float:
+    """Return how far the mean of points up to (m - 1) / 2 periods away is from a path of bounded acceleration."""
+    return math.hypot(*accel) * (count**2 - 1) * period_s**2 / 24
+
+
+def _wall_m(tube: Tube, ahead_m: float) -> Vector3:
+    x, y, z = (WALL_TUBES * half for half in tube.half_m)
+    return (x + ahead_m, y + ahead_m, z)
 
 
 def _bend(accel: Vector3, brake: float, period_s: float, step_s: float) -> float:

@@ -32,6 +32,11 @@ class FleetRadioConfig:
     """Send lost messages again; they come late then."""
     depth: Annotated[int, Range(1, 100)] = 5
     """Messages that may wait for a slow reader."""
+    range_m: Annotated[float, Range(0)] = 0.0
+    """Two robots that are nearer than this hear each other within `within_s`. With `filter: certificate` robots then
+    move without teammates that are farther away. 0: every robot of the team hears all others."""
+    within_s: Positive = 0.5
+    """Time within which robots hear each other, see `range_m`."""
 
 
 @dataclass(frozen=True)

@@ -22,9 +22,10 @@ def prove_fleet(fleet: Fleet, bundle: Bundle) -> int:
     if fleet.filter != "certificate":
         return 0
     from robomarl.core.certificate.figures import uncovered
+    from robomarl.core.certificate.reach import RadioReach
     from robomarl.core.domain.registry import command_of
     from robomarl.core.filter.params import from_vehicle
-    from robomarl.lab.prove.theorem import check_fleet, fleet_of
+    from robomarl.lab.prove.pairs import check_fleet, fleet_of
     from robomarl.ros.robot.command_layout import FLYING
 
     vehicle = fleet.vehicles.get(bundle.contract.vehicle.name, fleet.vehicle_config)
@@ -46,5 +47,6 @@ def prove_fleet(fleet: Fleet, bundle: Bundle) -> int:
     params = certified(params).params if certified else params
     if name := uncovered(params):
         raise UserError(f"Fleet {fleet.name}: filter = certificate does not cover {name} yet; write filter: qp.")
+    reach = RadioReach(fleet.radio.range_m, fleet.radio.within_s) if fleet.radio.range_m else None
     flown = {name: (limits_of(other), other.body.radius_m) for name, other in fleet.vehicles.items()}
-    return len(check_fleet(fleet_of({**flown, vehicle.name: (params, vehicle.body.radius_m)})))
+    return len(check_fleet(fleet_of({**flown, vehicle.name: (params, vehicle.body.radius_m)}, reach)))

@@ -13,10 +13,9 @@ flight (`Certified.trip`).
 # z3 declares every result as a union of all its kinds of terms.
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from fractions import Fraction
-from itertools import permutations
 from typing import NamedTuple
 
 import z3
@@ -25,13 +24,11 @@ from robomarl.core.certificate.figures import (
     CLOCK_OFFSET_S,
     TUBE_SHARE,
     WALL_TUBES,
-    WHOLE,
     CertificateFigures,
     CommonFigures,
     Tube,
-    common_of,
-    figures_of,
 )
+from robomarl.core.certificate.reach import RadioReach
 from robomarl.core.config import UserError
 from robomarl.core.filter.model.constants import constants_of
 from robomarl.core.filter.params import SafetyParams
@@ -64,6 +61,8 @@ class Given(NamedTuple):
     """Numbers that the robot flies with."""
     common: CommonFigures | None = None
     """Of a fleet of unlike vehicles."""
+    reach: RadioReach | None = None
+    """Stated range of the radio; None: all robots hear each other."""
 
     @property
     def ratio(self) -> float:
@@ -91,109 +90,44 @@ def check_theorem(given: Given, name: str) -> tuple[Claim, ...]:
     return claims
 
 
-def fleet_of(vehicles: Mapping[str, tuple[SafetyParams, float]]) -> dict[str, Given]:
-    """Return what is checked of a fleet, by the names of its vehicles: safety parameters and body radius of each.
-
-    Raises:
-        UserError: such vehicles do not fly a certificate together; says why.
-    """
-    common = common_of(list(vehicles.values())) if len(vehicles) > 1 else None
-    return {
-        name: Given(params, radius_m, figures_of(params, radius_m, common), common)
-        for name, (params, radius_m) in vehicles.items()
-    }
-
-
-def check_fleet(fleet: Mapping[str, Given]) -> tuple[Claim, ...]:
-    """The claims of every vehicle and of every pair of unlike ones, by their names.
-
-    Raises:
-        UserError: one does not hold; says which, and by how much.
-    """
-    found = [claim for name, given in fleet.items() for claim in check_theorem(given, name)]
-    for (name, one), (other, mate) in permutations(fleet.items(), 2):
-        for claim in beside(one, mate):
-            if not claim.holds:
-                both, by = f"{name}.yaml and {other}.yaml", f"{-claim.slack:.3g}"
-                raise UserError(f"{both}: the certificate's {claim.name} fails by {by}: {claim.text}.")
-            found.append(claim)
-    return tuple(found)
-
-
-def beside(one: Given, mate: Given) -> Iterator[Claim]:
-    """What the proof needs of a robot beside a teammate of another vehicle; the other order has claims of its own."""
-    f, g, step = one.figures, mate.figures, (one.figures.span_s - one.figures.period_s) / one.figures.segments
-    for axis in range(3):
-        yield _same(f"common metric along {AXES[axis]}", f.squash[axis], g.squash[axis], "", "its teammate")
-    yield _same("common period", f.period_s, g.period_s, "s", "its teammate")
-    yield _same("common time to stop", f.stop_s, g.stop_s, "s", "its teammate")
-    parts = {
-        "bodies": one.radius_m + mate.radius_m,
-        "look-ahead": one.params.look_ahead_m + mate.params.look_ahead_m,
-        "tubes": f.learned.radius_m + g.learned.radius_m,
-        "clocks": max(f.speed_m_s, g.speed_m_s) * CLOCK_OFFSET_S,
-    }
-    yield _at_least("distance of unlike robots", f.learned.room_m + g.learned.room_m, parts, "m")
-    brake, theirs, most = max(f.accel_m_s2), max(g.accel_m_s2), math.hypot(*f.accel_m_s2)
-    arcs = {"own arcs": 3 * brake * step**2 / 8, "teammate's": theirs * step**2 / 8}
-    yield _at_least("bend beside an unlike robot", f.bend_m, arcs, "m")
-    first = {"own arcs": (2 * most + brake) * f.period_s**2 / 8, "teammate's": theirs * f.period_s**2 / 8}
-    yield _at_least("bend of the first period beside an unlike robot", f.bend_m, first, "m")
-    yield from _handover(f, g)
-
-
-def _handover(f: CertificateFigures, g: CertificateFigures) -> Iterator[Claim]:
-    """A robot's new anchors count before its teammate's reference relies on them.
-
-    The robot changes its anchors by a decision: for its reference that counts one lead later. The teammate hears of it
-    after the words were held back, and what it then decides counts one lead of its own later.
-    """
-    changes, says, hears = map(z3.Real, ("changes", "says", "hears"))
-    words = [says >= changes + _exact(f.held_back * f.period_s), hears >= says]
-    counts, relies = changes + _exact(f.lead_s), hears + _exact(g.lead_s) + _exact(WHOLE * f.period_s)
-    slack = f.held_back * f.period_s + g.lead_s - f.lead_s
-    text = (
-        f"held back {f.held_back * f.period_s:.4g} s >= lead {f.lead_s:.4g} s - lead of the teammate {g.lead_s:.4g} s"
-    )
-    yield Claim("handover of anchors", _is_proved(words, relies >= counts), slack, text)
-
-
-def _exact(value: float) -> z3.ArithRef:
+def exact(value: float) -> z3.ArithRef:
+    """Return a number as the rational that it is."""
     return z3.RealVal(str(Fraction(value)))
 
 
-def _is_proved(hypotheses: list[z3.BoolRef], claim: z3.BoolRef) -> bool:
+def is_proved(hypotheses: list[z3.BoolRef], claim: z3.BoolRef) -> bool:
+    """Return True if no numbers keep the hypotheses and break the claim."""
     solver = z3.Solver()
     solver.add(*hypotheses, z3.Not(claim))
     return solver.check() == z3.unsat
 
 
-def _at_least(name: str, has: float, parts: dict[str, float], unit: str) -> Claim:
+def at_least(name: str, has: float, parts: dict[str, float], unit: str) -> Claim:
     """The claim that a number is at least a sum."""
-    whole = z3.Sum([_exact(value) for value in parts.values()])
+    whole = z3.Sum([exact(value) for value in parts.values()])
     words = " + ".join(f"{label} {value:.4g}" for label, value in parts.items())
     slack = has - sum(parts.values())
-    holds = _is_proved([], _exact(has) + z3.RealVal(str(ROUNDING)) >= whole)
+    holds = is_proved([], exact(has) + z3.RealVal(str(ROUNDING)) >= whole)
     return Claim(name, holds, slack, f"{has:.4g} {unit} >= {words}")
 
 
-def _same(name: str, has: float, wanted: float, unit: str, of: str = "the vehicle file") -> Claim:
+def same(name: str, has: float, wanted: float, unit: str, of: str = "the vehicle file") -> Claim:
     """The claim that a number is the one that the vehicle file gives, or another robot's."""
-    off = _exact(has) - _exact(wanted)
+    off = exact(has) - exact(wanted)
     most = z3.RealVal(str(ROUNDING))
-    holds = _is_proved([], z3.And(off <= most, -off <= most))
+    holds = is_proved([], z3.And(off <= most, -off <= most))
     return Claim(name, holds, -abs(has - wanted), f"{has:.4g} {unit} is {wanted:.4g} {unit} of {of}")
 
 
 def _pairs(given: Given) -> Iterator[Claim]:
     """Two references that keep to one pair of anchors keep their distance."""
     own, mate, own_mate, mate_own, apart = map(z3.Real, ("own", "mate", "own_mate", "mate_own", "apart"))
-    kept = _exact(2 * given.figures.learned.room_m)
+    kept = exact(2 * given.figures.learned.room_m)
     # own = |z - A|, own_mate = |z - B|, mate = |z' - B|, mate_own = |z' - A|, apart = |z - z'|.
     triangles = [own_mate <= apart + mate, mate_own <= apart + own]
     rules = [own_mate >= kept + own, mate_own >= kept + mate]
     text = "|z - B| >= D + |z - A| and |z' - A| >= D + |z' - B| give |z - z'| >= D"
-    yield Claim("pair lemma", _is_proved(triangles + rules, apart >= kept), 0.0, text)
+    yield Claim("pair lemma", is_proved(triangles + rules, apart >= kept), 0.0, text)
 
 
 def _bodies(given: Given) -> Iterator[Claim]:
@@ -203,7 +137,7 @@ def _bodies(given: Given) -> Iterator[Claim]:
         clocks = figures.speed_m_s * CLOCK_OFFSET_S
         ahead = 2 * params.look_ahead_m
         parts = {"bodies": 2 * given.radius_m, "look-ahead": ahead, "tubes": 2 * tube.radius_m, "clocks": clocks}
-        yield _at_least(name, 2 * tube.room_m, parts, "m")
+        yield at_least(name, 2 * tube.room_m, parts, "m")
         yield _box_in_tube(name, given, tube)
 
 
@@ -213,13 +147,13 @@ def _box_in_tube(name: str, given: Given, tube: Tube) -> Claim:
     ratio = given.ratio
     x, y, z = map(z3.Real, AXES)
     smooth_m = sum(a * a for a in figures.accel_m_s2) ** 0.5 * (count**2 - 1) * figures.period_s**2 / 24
-    half = [_exact(side) for side in tube.half_m]
-    left = _exact(tube.radius_m - smooth_m)
+    half = [exact(side) for side in tube.half_m]
+    left = exact(tube.radius_m - smooth_m)
     inside = [z3.And(-h <= v, v <= h) for v, h in zip((x, y, z), half, strict=True)]
-    squares = _exact(TUBE_SHARE**2) * z3.Sum(x * x, y * y, z * z * _exact(1 / ratio**2))
+    squares = exact(TUBE_SHARE**2) * z3.Sum(x * x, y * y, z * z * exact(1 / ratio**2))
     slack = tube.radius_m - smooth_m - TUBE_SHARE * _norm(tube, ratio)
     # The box's corner is on the sphere to the last bit: rounding of the square root must not decide.
-    holds = _is_proved([*inside, left >= 0], squares <= left * left + z3.RealVal(str(ROUNDING)))
+    holds = is_proved([*inside, left >= 0], squares <= left * left + z3.RealVal(str(ROUNDING)))
     text = f"radius {tube.radius_m:.4g} m >= {TUBE_SHARE:g} half diagonals and smoothing"
     return Claim(f"tube ({name})", holds, slack, text)
 
@@ -239,10 +173,10 @@ def _walls(given: Given) -> Iterator[Claim]:
         for axis in range(2 if params.planar else 3):
             swing = f.accel_m_s2[axis] * spread_s / (f.smooth_count * f.period_s)
             needed = _walls_need(given, (biases[0], biases[2]), swing)[axis]
-            yield _at_least(f"{name} box along {AXES[axis]}", tube.half_m[axis], {"walls": needed}, "m")
+            yield at_least(f"{name} box along {AXES[axis]}", tube.half_m[axis], {"walls": needed}, "m")
     for axis in range(3):
         wide, small = f.unlearned.half_m[axis], f.learned.half_m[axis]
-        yield _at_least(f"unlearned beside learned {AXES[axis]}", wide, {"learned": small}, "m")
+        yield at_least(f"unlearned beside learned {AXES[axis]}", wide, {"learned": small}, "m")
 
 
 def _walls_need(given: Given, bias_m_s2: tuple[float, float], swing_m_s2: float) -> Vector3:
@@ -272,18 +206,18 @@ def _file(given: Given) -> Iterator[Claim]:
     """The figures are those of this vehicle file: metric, times and tracker."""
     f, s, period = given.figures, given.params.safety, given.params.period_s
     late = s.delay_s * (1 + s.shortest_share) / 2
-    yield _same("metric of the downwash", f.squash[2], 1 / given.ratio, "")
+    yield same("metric of the downwash", f.squash[2], 1 / given.ratio, "")
     if not given.params.planar:
-        yield _at_least("downwash ratio", given.ratio, {"file": s.downwash_ratio}, "")
+        yield at_least("downwash ratio", given.ratio, {"file": s.downwash_ratio}, "")
     for axis in range(2):
-        yield _same(f"metric along {AXES[axis]}", f.squash[axis], 1.0, "")
-    yield _same("period", f.period_s, period, "s")
-    yield _same("lead", f.lead_s, late + (f.smooth_count - 1) * period / 2, "s")
-    yield _same("prediction", f.ahead_s, s.delay_s - late, "s")
-    yield _same("tracker's horizon", f.tracker.horizon_s, s.delay_s, "s")
-    yield _same("tracker's velocity error", f.tracker.velocity_error_m_s, s.velocity_error_m_s, "m/s")
-    yield _same("tracker's disturbance", f.tracker.accel_error_m_s2, s.accel_error_m_s2, "m/s^2")
-    yield _at_least("brake of the tracker", s.brake_m_s2, {"tracker": f.tracker.brake_m_s2}, "m/s^2")
+        yield same(f"metric along {AXES[axis]}", f.squash[axis], 1.0, "")
+    yield same("period", f.period_s, period, "s")
+    yield same("lead", f.lead_s, late + (f.smooth_count - 1) * period / 2, "s")
+    yield same("prediction", f.ahead_s, s.delay_s - late, "s")
+    yield same("tracker's horizon", f.tracker.horizon_s, s.delay_s, "s")
+    yield same("tracker's velocity error", f.tracker.velocity_error_m_s, s.velocity_error_m_s, "m/s")
+    yield same("tracker's disturbance", f.tracker.accel_error_m_s2, s.accel_error_m_s2, "m/s^2")
+    yield at_least("brake of the tracker", s.brake_m_s2, {"tracker": f.tracker.brake_m_s2}, "m/s^2")
 
 
 def _chords(given: Given) -> Iterator[Claim]:
@@ -291,9 +225,9 @@ def _chords(given: Given) -> Iterator[Claim]:
     f = given.figures
     step, brake = (f.span_s - f.period_s) / f.segments, max(f.accel_m_s2)
     most = sum(a * a for a in f.accel_m_s2) ** 0.5
-    yield _at_least("bend of braking courses", f.bend_m, {"four arcs": 4 * brake * step**2 / 8}, "m")
-    yield _at_least("bend of the first period", f.bend_m, {"arcs": 2 * (most + brake) * f.period_s**2 / 8}, "m")
-    yield _at_least("span", f.span_s, {"stop": f.stop_s, "two periods": 2 * f.period_s}, "s")
+    yield at_least("bend of braking courses", f.bend_m, {"four arcs": 4 * brake * step**2 / 8}, "m")
+    yield at_least("bend of the first period", f.bend_m, {"arcs": 2 * (most + brake) * f.period_s**2 / 8}, "m")
+    yield at_least("span", f.span_s, {"stop": f.stop_s, "two periods": 2 * f.period_s}, "s")
 
 
 def _boxes(given: Given) -> Iterator[Claim]:
@@ -307,7 +241,7 @@ def _boxes(given: Given) -> Iterator[Claim]:
             "accel_error_m_s2": params.safety.accel_error_m_s2,
             "bias": params.bias_m_s2[axis],
         }
-        yield _at_least(f"input box along {AXES[axis]}", side, parts, "m/s^2")
+        yield at_least(f"input box along {AXES[axis]}", side, parts, "m/s^2")
 
 
 def _room(given: Given) -> Iterator[Claim]:
@@ -321,7 +255,7 @@ def _room(given: Given) -> Iterator[Claim]:
             (arena.low_m[axis], given.figures.low_m[axis]),
             (-arena.high_m[axis], -given.figures.high_m[axis]),
         ):
-            yield _at_least(f"arena along {AXES[axis]}", high - low, {"tube": half}, "m")
+            yield at_least(f"arena along {AXES[axis]}", high - low, {"tube": half}, "m")
 
 
 def _obstacles(given: Given) -> Iterator[Claim]:
@@ -329,7 +263,7 @@ def _obstacles(given: Given) -> Iterator[Claim]:
     clearance_m, kept_m = given.params.safety.clearance_m, given.figures.front.safety.clearance_m
     if given.params.obstacles and clearance_m is not None and kept_m is not None:
         half = sum(side * side for side in given.figures.unlearned.half_m) ** 0.5
-        yield _at_least("obstacles", kept_m, {"clearance_m": clearance_m, "tube": half}, "m")
+        yield at_least("obstacles", kept_m, {"clearance_m": clearance_m, "tube": half}, "m")
 
 
 def _strangers(given: Given) -> Iterator[Claim]:
@@ -348,12 +282,12 @@ def _strangers(given: Given) -> Iterator[Claim]:
         "clocks": (f.speed_m_s + told.speed_m_s) * CLOCK_OFFSET_S,
         "arc": max(f.accel_m_s2) * step**2 / 8,
     }
-    yield _at_least("strangers", f.stranger_m, parts, "m")
-    yield _at_least("rest before strangers", f.settles_s, {"smoothing": (f.smooth_count - 1) * f.period_s / 2}, "s")
+    yield at_least("strangers", f.stranger_m, parts, "m")
+    yield at_least("rest before strangers", f.settles_s, {"smoothing": (f.smooth_count - 1) * f.period_s / 2}, "s")
     speeds = ("speed", "speed_m_s"), ("acceleration", "accel_m_s2"), ("velocity error", "velocity_error_m_s")
     for name, key in speeds:
         has = getattr(f.front.strangers, key, 0.0)
-        yield _at_least(f"strangers' {name}", has, {"declared": getattr(told, key)}, "m, s")
+        yield at_least(f"strangers' {name}", has, {"declared": getattr(told, key)}, "m, s")
 
 
 Part = Callable[[Given], Iterator[Claim]]

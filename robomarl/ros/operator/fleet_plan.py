@@ -165,6 +165,8 @@ def _policy(fleet: Fleet, robot: RobotConfig, names: tuple[str, ...], base: str,
         "radio_hz": float(fleet.radio.rate_hz),
         "radio_reliable": fleet.radio.reliable,
         "radio_depth": fleet.radio.depth,
+        "radio_range_m": float(fleet.radio.range_m),
+        "radio_within_s": float(fleet.radio.within_s),
         "needs_recorder": options.sim and bool(options.record),  # what was used before it hears them can't be replayed
         "on_robot_lost": field_test.on_robot_lost,
         "handover_m": field_test.handover_m if options.ground or not options.sim else 0.0,

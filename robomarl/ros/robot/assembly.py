@@ -59,6 +59,9 @@ def assemble(settings: PolicySettings, loaded: Loaded) -> AssembledRobot:
     if settings.on_robot_lost not in list(TeamFallback):
         allowed = ", ".join(TeamFallback)
         raise UserError(f"policy_node: on_robot_lost = {settings.on_robot_lost!r} is not known; allowed: {allowed}.")
+    if settings.radio_range_m and settings.on_robot_lost != TeamFallback.CONTINUE:
+        lost = settings.on_robot_lost
+        raise UserError(f"policy_node: on_robot_lost = {lost!r} ends flights out of radio_range_m; write continue.")
     params = loaded.pilot.safety.params
     fallback = Fallback(params, CommandLayout(tuple(field.name for field in loaded.pilot.policy.action.sent)))
     ages = (fallback.max_own_age_s, params.safety.max_age_s, settings.frozen_after_s)

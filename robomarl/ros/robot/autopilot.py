@@ -126,6 +126,8 @@ class Autopilot:
         names = [self._inbox.mates[k] for k in found.unagreed]
         agrees = [f"has agreed on no course with {', '.join(names)} yet"] if names else []
         outside = ["is outside its tube"] if found.trip and not found.waits else []
+        near = [self._inbox.mates[k] for k in found.too_near]
+        outside += [f"heard {', '.join(near)} later than radio range_m says"] if near else []
         return "; ".join([*agrees, *outside, *(["brakes, because its clock was set"] if found.waits else [])])
 
     def clock_jumped(self, by_s: float) -> None:

@@ -18,7 +18,8 @@ from robomarl.core.types import FilterResult
 from robomarl.core.view import LocalView, Plan
 from robomarl.ros.io.messages import Estimate
 from robomarl.ros.robot.blind_brake import Fallback
-from robomarl.ros.robot.certified.guard import CertifiedRobot, Doubts, RobotCarry
+from robomarl.ros.robot.certified.carry import Doubts, RobotCarry
+from robomarl.ros.robot.certified.guard import CertifiedRobot
 from robomarl.ros.robot.certified.words import AddressedWord
 from robomarl.ros.robot.command_layout import CommandLayout
 

@@ -18,6 +18,7 @@ from robomarl.core.bundle.golden import check_filter
 from robomarl.core.bundle.perception import Perception, open_perception
 from robomarl.core.bundle.pilot import Pilot
 from robomarl.core.bundle.runtime import Policy, open_policy, read_golden
+from robomarl.core.certificate.reach import RadioReach
 from robomarl.core.config import UserError, build
 from robomarl.core.domain.registry import command_of, commands, filter_for, onboard_of
 from robomarl.core.filter.filter import Arena, SafetyFilter, SafetyParams, from_vehicle
@@ -31,6 +32,7 @@ from robomarl.fleet.trust.policy import offer_of
 from robomarl.ros.fieldtask import FieldTask, Seat, field_task
 from robomarl.ros.io.messages import empty_snapshot
 from robomarl.ros.preflight.inner_loop import loop_fault, needed_loop
+from robomarl.ros.robot.certified.carry import TeamSeat
 from robomarl.ros.robot.certified.guard import CertifiedRobot
 from robomarl.ros.robot.command_layout import FLYING
 from robomarl.ros.robot.health import Assumptions
@@ -188,7 +190,9 @@ def guard_of(policy: Policy, vehicle: AnyVehicle, settings: PolicySettings, para
     if settings.filter != "certificate":
         raise UserError(f"policy_node: filter = {settings.filter!r} is not known; allowed: full, qp, certificate.")
     count, beside = len(settings.team), beside_of(settings, params)
-    seat = settings.index, [(settings.index + 1 + k) % count for k in range(count - 1)]
+    mates = [(settings.index + 1 + k) % count for k in range(count - 1)]
+    reach = RadioReach(settings.radio_range_m, settings.radio_within_s) if settings.radio_range_m else None
+    seat = TeamSeat(settings.index, mates, beside, reach)
     if (certified := command_of(policy.action).certified) is not None:
         way = certified(params)
         if beside:
@@ -202,7 +206,7 @@ def guard_of(policy: Policy, vehicle: AnyVehicle, settings: PolicySettings, para
             f"commands a {vehicle.name} by {', '.join(names)}; write filter: qp into the fleet file."
         )
     is_gained = len(policy.action.fields) > len(FLYING)
-    return CertifiedRobot(params, vehicle.body.radius_m, seat, is_gained, None, beside)  # pyright: ignore[reportReturnType]
+    return CertifiedRobot(params, vehicle.body.radius_m, seat, is_gained)  # pyright: ignore[reportReturnType]
 
 
 def beside_of(settings: PolicySettings, params: SafetyParams) -> list[tuple[SafetyParams, float]]:

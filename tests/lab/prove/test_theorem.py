@@ -5,11 +5,13 @@ import dataclasses
 import pytest
 
 from robomarl.core.certificate.figures import figures_of
+from robomarl.core.certificate.reach import RadioReach, check_reach, least_range_m
 from robomarl.core.config import UserError
 from robomarl.core.filter.model.bodies import Obstacle, Strangers
 from robomarl.core.filter.params import Arena, from_vehicle
 from robomarl.core.hardware.vehicle import load_any_vehicle
-from robomarl.lab.prove.theorem import Given, beside, check_fleet, check_theorem, claims_of, fleet_of
+from robomarl.lab.prove.pairs import beside, check_fleet, fleet_of, radio_claims
+from robomarl.lab.prove.theorem import Given, check_theorem, claims_of
 
 VEHICLES = ("crazyflie_21", "carrier_600", "ssl_omni", "turtlebot3_burger", "gritsbot")
 
@@ -168,6 +170,37 @@ def test_a_metric_narrower_than_a_vehicle_needs_is_found():
     broken = one._replace(common=narrow, figures=figures_of(one.params, one.radius_m, narrow))
     assert [claim.name for claim in claims_of(broken) if not claim.holds] == ["downwash ratio"]
     assert mate.common == one.common
+
+
+REACH_HOLES = (
+    lambda f: f.unlearned.room_m,
+    lambda f: f.beside_m,
+    lambda f: f.speed_m_s * 0.5,
+    lambda f: f.speed_m_s * f.lead_s,
+    lambda f: f.speed_m_s * f.stop_s / 2,
+    lambda f: f.speed_m_s * f.period_s,
+)
+
+
+@pytest.mark.parametrize("vehicle", ["crazyflie_21", "ssl_omni"])
+def test_a_range_of_the_radio_that_leaves_a_term_out_is_found(vehicle: str):
+    one = given(vehicle)
+    least = least_range_m(one.figures, one.figures, 0.5)
+    enough = one._replace(reach=RadioReach(least, 0.5))
+    assert [claim.holds for claim in radio_claims(enough, enough)] == [True]
+    for term in REACH_HOLES:
+        short = one._replace(reach=RadioReach(least - term(one.figures), 0.5))
+        assert [claim.holds for claim in radio_claims(short, short)] == [False]
+    with pytest.raises(UserError, match=rf"need {least:.2f} m until they rest apart"):
+        check_reach(RadioReach(least - 0.01, 0.5), [one.figures])
+
+
+def test_words_that_are_held_back_make_the_range_longer():
+    slow, fast = fleet("turtlebot3_burger", "ssl_omni").values()
+    least = least_range_m(slow.figures, fast.figures, 0.5)
+    held = (slow.figures.speed_m_s + fast.figures.speed_m_s) * slow.figures.held_back * 0.02
+    both = (one._replace(reach=RadioReach(least - 0.5 * held, 0.5)) for one in (slow, fast))
+    assert held > 0 and [claim.name for claim in beside(*both) if not claim.holds] == ["radio range"]
 
 
 def test_robots_that_fly_and_robots_that_drive_are_no_fleet():

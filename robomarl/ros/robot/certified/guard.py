@@ -4,101 +4,44 @@ A robot that begins to move begins a *session*: it remembers nothing of before. 
 the session, and the sessions of its teammates as it knows them. A teammate that hears of a new
 session forgets its pact with the robot, and takes no new course before both have agreed again, but
 to move away. Words that were meant for a session of before count as none, so a process may die and
-start again in flight.
+start again in flight. A robot of a fleet with a stated range of the radio forgets a teammate that it
+has not heard for long: it begins a session with that one alone, see `robomarl.core.certificate.reach`.
 `docs/certificate.md` has the assumptions.
 """
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
-from robomarl.core.certificate.course import rests_at_s, stop_of
+from robomarl.core.certificate.course import rests_at_s
 from robomarl.core.certificate.figures import CertificateFigures, common_of, figures_of, uncovered
 from robomarl.core.certificate.kernel import certificate_of
 from robomarl.core.certificate.memory import (
     ELSEWHERE_TUBES,
     Certified,
-    CertifiedCarry,
     DecisionInputs,
     at_reference,
     tubes_off,
 )
 from robomarl.core.certificate.pact import Word
+from robomarl.core.certificate.reach import check_reach, is_too_near
 from robomarl.core.config import UserError
 from robomarl.core.domain.onboard import CertifiedCommand
 from robomarl.core.filter.filter import SAME
 from robomarl.core.filter.memory import LARGE, Reason
-from robomarl.core.filter.model.bias import Bias, unanchored
+from robomarl.core.filter.model.bias import unanchored
 from robomarl.core.filter.params import SafetyParams
 from robomarl.core.tree import Branch, Tree, each, new_tuple
 from robomarl.core.types import SENT, Array, FilterResult
-from robomarl.core.view import LocalView, Plan, blank_view
+from robomarl.core.view import LocalView, blank_view
+from robomarl.ros.robot.certified.carry import Ageing, Doubts, RobotCarry, TeamSeat
 from robomarl.ros.robot.certified.words import AddressedWord, rows_of
 
 MOST_HZ = 250.0
 """Largest rate of decisions: numbers of pacts grow with it, and messages have no room for more."""
 LATER_S = 1e-3
 """A session that has to be later than one that teammates know is later by this."""
-
-
-class RobotCarry(NamedTuple):
-    """Memory of one certified robot among K teammates."""
-
-    robot: CertifiedCarry
-    heard: Word
-    """[K] newest words of the teammates; a number below 0: none of this session."""
-    now_s: float
-    """Time of this decision, on the team's clock."""
-    session_s: float
-    """When this session began; 0: no decision was made yet."""
-    sessions_s: np.ndarray
-    """[K] sessions of the teammates; 0: none is known."""
-    waits: bool = False
-    """True from a jump of the clock on until the reference rests: then the time of its course means nothing."""
-    worn: tuple[object, ...] = ()
-    """Memory of commands of another kind, see `CertifiedCommand`."""
-    decided_s: float = 0.0
-    """Time of the decision that `worn` is of, on the team's clock; 0: there was none."""
-    rows: tuple[np.ndarray, ...] = ()
-    """What the robot would have said after its last decisions, the oldest first: words wait `held_back` decisions."""
-
-    @property
-    def plan(self) -> Plan:
-        """The course, as a plan, [3] each."""
-        course = self.robot.course
-        return Plan(course.pos_m, course.vel_m_s, stop_of(course, np))
-
-    @property
-    def bias(self) -> Bias:
-        """Estimate of the constant part of the acceleration error."""
-        return self.robot.bias
-
-    @property
-    def commands(self) -> Array:
-        """[Q, 4] commands that have not taken effect for sure yet."""
-        return self.robot.commands
-
-
-@runtime_checkable
-class Ageing(Protocol):
-    """Memory of commands of another kind that holds something seen, which is older after a late decision."""
-
-    def aged(self, by_s: float) -> tuple[object, ...]:
-        """Return the memory where that much more time than a period passed since its decision; below 0: less."""
-        ...
-
-
-class Doubts(NamedTuple):
-    """Reasons why a certified robot takes no new course."""
-
-    unagreed: tuple[int, ...]
-    """Rows of teammates without a pact."""
-    trip: bool
-    """The robot is outside its tube: a bound of the vehicle file does not hold."""
-    waits: bool
-    """The clock was set, and the reference does not rest yet."""
 
 
 class CertifiedRobot:
@@ -108,23 +51,22 @@ class CertifiedRobot:
         self,
         params: SafetyParams,
         radius_m: float,
-        seat: tuple[int, Sequence[int]],
+        seat: TeamSeat,
         is_gained: bool = False,
         way: CertifiedCommand | None = None,
-        beside: Sequence[tuple[SafetyParams, float]] = (),
     ) -> None:
         """Work out the numbers.
 
         Args:
             params: safety parameters of the vehicle, with its arena.
             radius_m: radius of its body.
-            seat: index of this robot, and those of its teammates [K] in the order of its view.
+            seat: place of this robot in its team.
             is_gained: True if its policy sets a gain as well.
             way: how commands of another kind go through the certificate; None: they are acceleration and yaw rate.
-            beside: parameters and body radius of teammates of other vehicles, once for each vehicle.
 
         Raises:
-            UserError: the certificate does not cover what the parameters have, or such teammates; names it.
+            UserError: the certificate does not cover what the parameters have, such teammates or such a radio; names
+                it.
         """
         if params.period_s < 1 / MOST_HZ:
             raise UserError(
@@ -133,14 +75,15 @@ class CertifiedRobot:
             )
         if name := uncovered(params):
             raise UserError(f"the certificate does not cover {name} yet; fly with filter: qp.")
-        self.params, (index, mates) = params, seat
+        self.params, (index, mates, beside, self._reach) = params, seat
         fleet = ((params, radius_m), *beside)
         common = common_of(fleet) if beside else None
         self.figures: CertificateFigures = figures_of(params, radius_m, common)
         self._fleet = [figures_of(*one, common) for one in fleet]
+        if self._reach:
+            check_reach(self._reach, self._fleet)
         self.certificate, self._is_gained, self._way = certificate_of(params, self.figures), is_gained, way
         self._leads = np.array([index < mate for mate in mates], bool)
-        self._present = np.ones(len(mates), bool)
         self._lost = blank_view(len(mates)).own._replace(pos_m=np.full(3, np.nan))
 
     def init(self, batch: tuple[int, ...] = ()) -> RobotCarry:
@@ -148,21 +91,47 @@ class CertifiedRobot:
         count = len(self._leads)
         robot = self.certificate.init(np.full((*batch, 3), np.nan), count, np.zeros(batch))
         said = self.certificate.said(robot, self._leads)
-        none = np.full((*batch, count), -1)
-        return RobotCarry(robot, said._replace(number=none), 0.0, 0.0, np.zeros(count))
+        none, zero, false = np.full((*batch, count), -1), np.zeros(count), np.zeros(count, bool)
+        unheard = np.full(count, -np.inf)
+        return RobotCarry(robot, said._replace(number=none), 0.0, 0.0, zero, zero, unheard, ~false, false)
 
     def hear(self, carry: RobotCarry, told: Sequence[AddressedWord | None], now_s: float) -> RobotCarry:
         """Return the memory for a decision at that time, with the newest words of each teammate [K].
 
         `told` is None where a teammate has said nothing yet; words of a session that ended count as none.
         """
-        carry = self._renewed(carry._replace(now_s=now_s, session_s=carry.session_s or now_s), told)
+        if not carry.session_s:
+            carry = carry._replace(session_s=now_s, pairs_s=np.full(len(self._leads), now_s))
+        carry = self._renewed(carry._replace(now_s=now_s), told)
         taken = {k: s for k, s in enumerate(told) if s is not None and s.session_s >= carry.sessions_s[k]}
         for k, said in taken.items():
             if said.session_s > carry.sessions_s[k]:
                 carry = self._forgotten(carry, k, said.session_s)
-        words = {k: _word_for(said, carry.session_s) for k, said in taken.items()}
+        carry = self._reached(carry, tuple(told)) if self._reach else carry
+        words = {k: _word_for(said, carry.pairs_s[k]) for k, said in taken.items()}
         return carry._replace(heard=with_rows(carry.heard, words))
+
+    def _reached(self, carry: RobotCarry, told: tuple[AddressedWord | None, ...]) -> RobotCarry:
+        """Return the memory with the teammates that are within reach; those that are out of it are forgotten."""
+        reach, now_s, before = self._reach, carry.now_s, carry.told or (None,) * len(self._leads)
+        assert reach is not None, "it is stated"
+        told = told or before
+        new = np.array([one is not None and one is not last for one, last in zip(told, before, strict=True)], bool)
+        heard_s = np.where(new, now_s, carry.heard_s)
+        present = (now_s - heard_s <= reach.within_s) | (now_s - carry.session_s <= reach.within_s)
+        near = [
+            bool(carry.robot.placed) and is_too_near(reach, self._fleet, (carry.robot.course, said.word.course), now_s)
+            if said is not None and present[k] and not carry.present[k]
+            else bool(carry.too_near[k])
+            for k, said in enumerate(told)
+        ]
+        carry = carry._replace(heard_s=heard_s, told=told, too_near=np.array(near, bool))
+        gone = np.flatnonzero(carry.present & ~present)
+        for k in gone:
+            carry = self._forgotten(carry, int(k), float(carry.sessions_s[k]))
+        pairs_s = np.array(carry.pairs_s)
+        pairs_s[gone] = np.maximum(now_s, pairs_s[gone] + LATER_S)
+        return carry._replace(present=present, pairs_s=pairs_s)
 
     def _renewed(self, carry: RobotCarry, told: Sequence[AddressedWord | None]) -> RobotCarry:
         """Begin the session anew, later, where a teammate takes it for one of before: the clock went back since then.
@@ -170,21 +139,25 @@ class CertifiedRobot:
         Such a teammate knows a later session of this robot, or holds a pact that this session never made.
         """
         pact = carry.robot.pact
-        last_s = carry.session_s
-        for k, said in enumerate(told):
-            if said is None or said.known_s < carry.session_s:
-                continue
-            made = int(max(pact.number[k], pact.offered[k]))
-            if said.known_s > carry.session_s or int(said.word.number) > made:
-                last_s = max(last_s, said.known_s + LATER_S)
-        if last_s == carry.session_s:
+        known_s = [
+            said.known_s
+            for k, said in enumerate(told)
+            if said is not None
+            and said.known_s >= carry.pairs_s[k]
+            and (said.known_s > carry.pairs_s[k] or int(said.word.number) > int(max(pact.number[k], pact.offered[k])))
+        ]
+        if not known_s:
             return carry
+        last_s = float(max(*known_s, *carry.pairs_s)) + LATER_S
         fresh, robot = self.init(), carry.robot
         robot = robot._replace(pact=fresh.robot.pact)
-        return carry._replace(robot=robot, heard=fresh.heard, session_s=last_s, sessions_s=fresh.sessions_s)
+        pairs_s = np.full(len(self._leads), last_s)
+        return carry._replace(
+            robot=robot, heard=fresh.heard, session_s=last_s, sessions_s=fresh.sessions_s, pairs_s=pairs_s
+        )
 
     def _forgotten(self, carry: RobotCarry, k: int, session_s: float) -> RobotCarry:
-        """Return the memory without the pact with teammate k, which began a session and remembers none."""
+        """Return the memory without the pact with teammate k, which began this session and remembers none."""
         sessions, fresh = np.array(carry.sessions_s), each(self.init().robot.pact, lambda part: np.asarray(part)[k])
         sessions[k] = session_s
         robot = carry.robot._replace(pact=with_rows(carry.robot.pact, {k: fresh}))
@@ -198,12 +171,14 @@ class CertifiedRobot:
         robot, course = carry.robot, carry.robot.course
         robot = robot._replace(course=course._replace(at_s=course.at_s + by_s), until_s=robot.until_s + by_s)
         decided_s = carry.decided_s + by_s if carry.decided_s else 0.0
-        return carry._replace(robot=robot, waits=True, decided_s=decided_s)
+        return carry._replace(robot=robot, waits=True, decided_s=decided_s, heard_s=carry.heard_s + by_s)
 
     def doubts(self, carry: RobotCarry) -> Doubts:
         """Return the reasons why the robot takes no new course."""
-        robot, has = carry.robot, self._present
-        return Doubts(tuple(np.flatnonzero(has & (robot.pact.number == 0)).tolist()), bool(robot.trip), carry.waits)
+        robot = carry.robot
+        unagreed = np.flatnonzero(carry.present & (robot.pact.number == 0))
+        near = np.flatnonzero(carry.too_near)
+        return Doubts(tuple(unagreed.tolist()), bool(robot.trip), carry.waits, tuple(near.tolist()))
 
     def said(self, carry: RobotCarry) -> np.ndarray | None:
         """[1 + 2 K, 15] what the robot says to its teammates, see `words.rows_of`; None before it has a place."""
@@ -215,7 +190,7 @@ class CertifiedRobot:
         if not carry.robot.placed:
             return None
         word = self.certificate.said(carry.robot, self._leads)
-        return rows_of(word, (carry.session_s, carry.sessions_s))
+        return rows_of(word, (carry.pairs_s, carry.sessions_s))
 
     def __call__(
         self, carry: RobotCarry, view: LocalView, nominal: Array, gain_per_s: Array | None = None
@@ -308,7 +283,7 @@ class CertifiedRobot:
         return at_reference(carry.robot, view, self.params.look_ahead_m) if carry.robot.placed else view
 
     def _step(self, carry: RobotCarry, view: LocalView, nominal: np.ndarray) -> tuple[RobotCarry, Certified]:
-        given = DecisionInputs(view, carry.heard, self._leads, self._present, nominal, np.array(carry.now_s))
+        given = DecisionInputs(view, carry.heard, self._leads, carry.present, nominal, np.array(carry.now_s))
         before = carry.robot
         waits = carry.waits and bool(rests_at_s(before.course, np) > carry.now_s + self.figures.lead_s)
         if waits:  # as one outside its tube: its reference comes to rest

@@ -18,8 +18,8 @@ HALF = float(2**19)
 """Base in which large numbers are told: times since the epoch, and numbers of pacts that grow with them."""
 NUMBERS = 15
 """Numbers of a row, see `_row`."""
-_BRAKE, _ROOM = 9, 10
-"""Places of deceleration and room in a row."""
+_BRAKE, _ROOM, _SPARE = 9, 10, 14
+"""Places of deceleration and room in a row, and of half of the session."""
 LEAST_BRAKE_M_S2 = 1e-3
 """Least deceleration of a course: with less the reference would not come to rest."""
 
@@ -37,7 +37,7 @@ class AddressedWord(NamedTuple):
     """Words of one robot to one teammate."""
 
     session_s: float
-    """Time at which the sender began to move: it remembers nothing of before."""
+    """Time at which the sender began to move, or forgot the receiver: it remembers nothing of before."""
     known_s: float
     """The receiver's session as the sender knows it; 0: none."""
     word: Word
@@ -55,17 +55,18 @@ def whole(high: float, low: float) -> float:
     return high * HALF + low
 
 
-def rows_of(word: Word, sessions_s: tuple[float, np.ndarray]) -> np.ndarray:
+def rows_of(word: Word, sessions_s: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
     """[1 + 2 K, 15] what a robot says to its teammates.
 
     Args:
         word: [K] of `Certificate.said`.
-        sessions_s: the robot's own session, and those of its teammates [K] as it knows them.
+        sessions_s: the robot's session with each teammate [K], and theirs [K] as it knows them.
     """
-    own, mates = sessions_s[0], range(len(word.number))
-    rows = [_row(_at(word.course, 0), (own, 0.0))]
-    rows += [_row(_at(word.offer.mine, k), (float(word.number[k]), float(word.offered[k]))) for k in mates]
-    rows += [_row(_at(word.offer.theirs, k), (float(word.refused[k]), float(sessions_s[1][k]))) for k in mates]
+    mates, own = range(len(word.number)), [halves(float(since)) for since in sessions_s[0]]
+    rows = [_row(_at(word.course, 0), (0.0, 0.0), 0.0)]
+    rows += [_row(_at(word.offer.mine, k), (float(word.number[k]), float(word.offered[k])), own[k][0]) for k in mates]
+    last = [(float(word.refused[k]), float(sessions_s[1][k])) for k in mates]
+    rows += [_row(_at(word.offer.theirs, k), last[k], own[k][1]) for k in mates]
     return np.array(rows)
 
 
@@ -74,7 +75,9 @@ def told_to(words: TeamWords | None, name: str) -> AddressedWord | None:
     if words is None or name not in words.names:
         return None
     k, count = words.names.index(name), len(words.names)
-    (own, (session_s, _)), (mine, numbers), (theirs, last) = map(_read, words.rows[[0, 1 + k, 1 + count + k]])
+    own, mine, theirs = words.rows[[0, 1 + k, 1 + count + k]]
+    session_s = whole(float(mine[_SPARE]), float(theirs[_SPARE]))
+    (own, _), (mine, numbers), (theirs, last) = map(_read, (own, mine, theirs))
     number, offered, refused = (np.array(int(value)) for value in (*numbers, last[0]))
     return AddressedWord(session_s, last[1], Word(own, number, offered, Pair(mine, theirs), refused))
 
@@ -86,10 +89,10 @@ def fault_in_words(words: TeamWords) -> str:
     return ""
 
 
-def _row(course: CommittedCourse, pair: tuple[float, float]) -> list[float]:
+def _row(course: CommittedCourse, pair: tuple[float, float], spare: float) -> list[float]:
     (a, b), (c, d), (high, low) = halves(pair[0]), halves(pair[1]), halves(float(course.at_s))
     motion = [*course.pos_m.tolist(), *course.vel_m_s.tolist()]
-    return [*motion, a, b, c, float(course.brake_m_s2), float(course.room_m), d, high, low, 0.0]
+    return [*motion, a, b, c, float(course.brake_m_s2), float(course.room_m), d, high, low, spare]
 
 
 def _read(row: np.ndarray) -> tuple[CommittedCourse, tuple[float, float]]:

@@ -10,7 +10,8 @@ from robomarl.core.hardware.vehicle import load_any_vehicle, load_vehicle
 from robomarl.core.view import Plan, blank_view
 from robomarl.ros.io.fast_messages import BroadcastWriter, broadcast_reader
 from robomarl.ros.io.messages import Broadcast
-from robomarl.ros.robot.certified.guard import CertifiedRobot, RobotCarry
+from robomarl.ros.robot.certified.carry import RobotCarry, TeamSeat
+from robomarl.ros.robot.certified.guard import CertifiedRobot
 from robomarl.ros.robot.certified.words import TeamWords, told_to
 
 PERIOD_S = 0.02
@@ -36,7 +37,7 @@ class PaperRobot:
             kinds.append((from_vehicle(vehicle, PERIOD_S, PARAMS.arena), vehicle.body.radius_m))
         own = kinds.pop(index % len(kinds))
         self.radius_m = own[1]
-        self.guard = CertifiedRobot(*own, (index, others), beside=kinds)
+        self.guard = CertifiedRobot(*own, TeamSeat(index, others, kinds))
         self.writer = BroadcastWriter(self.name, self.mates)
         self.readers = {mate: broadcast_reader(mate) for mate in self.mates}
         self.newest = dict.fromkeys(self.mates)

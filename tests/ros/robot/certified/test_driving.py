@@ -8,7 +8,8 @@ from robomarl.core.filter.params import Arena, from_vehicle
 from robomarl.core.geometry import quat_from_yaw
 from robomarl.core.hardware.vehicle import load_any_vehicle
 from robomarl.core.view import LocalView, blank_view
-from robomarl.ros.robot.certified.guard import CertifiedRobot, RobotCarry
+from robomarl.ros.robot.certified.carry import RobotCarry, TeamSeat
+from robomarl.ros.robot.certified.guard import CertifiedRobot
 
 VEHICLE = load_any_vehicle("turtlebot3_burger")
 PARAMS = from_vehicle(VEHICLE, 0.05, Arena((-3.0, -3.0, -0.1), (3.0, 3.0, 0.5)))
@@ -17,7 +18,7 @@ HEADING = np.array([np.cos(YAW), np.sin(YAW), 0.0])
 
 
 def robot(is_gained: bool = False) -> CertifiedRobot:
-    return CertifiedRobot(PARAMS, VEHICLE.body.radius_m, (0, []), is_gained)
+    return CertifiedRobot(PARAMS, VEHICLE.body.radius_m, TeamSeat(0, []), is_gained)
 
 
 def view_at(place: np.ndarray, vel: np.ndarray | None = None) -> LocalView:

@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 
+from robomarl.core.certificate.reach import RadioReach
+from robomarl.core.config import UserError
 from robomarl.core.filter.memory import Reason
 from robomarl.core.filter.params import Arena, from_vehicle
 from robomarl.core.hardware.vehicle import load_any_vehicle
 from robomarl.core.view import blank_view
+from robomarl.ros.robot.certified.carry import Doubts, TeamSeat
 from robomarl.ros.robot.certified.guard import CertifiedRobot
 from robomarl.ros.robot.certified.words import TeamWords, told_to
 from tests.ros.robot.certified.paper_team import PARAMS, PaperTeam
@@ -125,7 +128,7 @@ def test_a_clock_that_is_set_makes_the_robot_rest_first(by_s: float):
         team.tick()
     robot, other = team.robots
     stop = robot.carry.plan.stop_m
-    assert np.linalg.norm(robot.vel) > 0.2 and robot.guard.doubts(robot.carry) == ((), False, False)
+    assert np.linalg.norm(robot.vel) > 0.2 and robot.guard.doubts(robot.carry) == Doubts((), False, False)
     robot.carry = robot.guard.clock_jumped(robot.carry, by_s)
     now_s, speeds = team.now_s + by_s, []
     for _ in range(60):
@@ -183,7 +186,7 @@ def test_a_robot_with_a_longer_lead_speaks_later():
     """Its words of a decision are said when anchors change for its teammate's reference, too."""
     slow, fast = (load_any_vehicle(name) for name in ("turtlebot3_burger", "ssl_omni"))
     kinds = [(from_vehicle(v, 0.02, Arena((-3, -3, -1), (3, 3, 1))), v.body.radius_m) for v in (slow, fast)]
-    robots = [CertifiedRobot(*kinds[i], (i, [1 - i]), beside=[kinds[1 - i]]) for i in (0, 1)]
+    robots = [CertifiedRobot(*kinds[i], TeamSeat(i, [1 - i], [kinds[1 - i]])) for i in (0, 1)]
     assert [robot.figures.held_back for robot in robots] == [2, 0] and robots[0].mark == robots[1].mark
     view, carry, courses, said = blank_view(1), robots[0].init(), [], []
     view = view._replace(own=view.own._replace(pos_m=np.zeros(3), vel_m_s=np.zeros(3)))
@@ -195,3 +198,88 @@ def test_a_robot_with_a_longer_lead_speaks_later():
     assert said[:2] == [None, None]
     told = [told_to(TeamWords(("ssl",), rows), "ssl") for rows in said[2:]]
     assert [one.word.course.at_s for one in told] == courses[:4] and len(set(map(float, courses))) == 6
+
+
+REACH = RadioReach(8.0, 0.4)
+
+
+def pair(reach: RadioReach | None = REACH) -> list[CertifiedRobot]:
+    return [CertifiedRobot(PARAMS, 0.07, TeamSeat(i, [1 - i], (), reach)) for i in (0, 1)]
+
+
+class Distant:
+    """Two robots whose radio is switched on and off; each wants to go along x."""
+
+    def __init__(self, reach: RadioReach | None = REACH) -> None:
+        self.guards, self.hears, self.ticks = pair(reach), True, 0
+        self.carry, self.told = [guard.init() for guard in self.guards], [None, None]
+
+    def fly(self, ticks: int) -> None:
+        for _ in range(ticks):
+            self.ticks += 1
+            said = []
+            for i, guard in enumerate(self.guards):
+                carry = guard.hear(self.carry[i], [self.told[i]], 100 + 0.02 * self.ticks)
+                own = carry.robot.course.pos_m if carry.robot.placed else np.array([3.0 * (2 * i - 1), 0.0, 2.0])
+                view = blank_view(1)
+                view = view._replace(own=view.own._replace(pos_m=own, vel_m_s=carry.robot.course.vel_m_s))
+                self.carry[i], _ = guard(carry, view, np.array([0.0, 1.0, 0.0, 0.0]))
+                said.append(guard.said(self.carry[i]))
+            for i in (0, 1):
+                if self.hears and said[1 - i] is not None:
+                    self.told[i] = told_to(TeamWords((f"r{i}",), said[1 - i]), f"r{i}")
+
+    @property
+    def numbers(self) -> list[int]:
+        return [int(carry.robot.pact.number[0]) for carry in self.carry]
+
+    @property
+    def moves(self) -> list[bool]:
+        return [bool(np.linalg.norm(carry.robot.course.vel_m_s) > 0.05) for carry in self.carry]
+
+
+def test_a_robot_that_is_out_of_reach_is_forgotten_and_met_with_a_new_pact():
+    team = Distant()
+    team.fly(25)
+    assert min(team.numbers) > 0 and all(team.moves)
+    sessions = [float(carry.pairs_s[0]) for carry in team.carry]
+    team.hears = False
+    team.fly(19)
+    assert min(team.numbers) > 0, "silence is shorter than what is stated"
+    team.fly(10)
+    assert team.numbers == [0, 0] and all(team.moves), "far robots need no pact"
+    assert all(carry.pairs_s[0] > before for carry, before in zip(team.carry, sessions, strict=True))
+    assert [carry.session_s for carry in team.carry] == sessions, "other teammates keep their pacts"
+    team.hears = True
+    team.fly(1)
+    began = [float(carry.robot.course.at_s) for carry in team.carry]
+    team.fly(2)
+    assert [float(carry.robot.course.at_s) for carry in team.carry] == began, "they brake until both have agreed"
+    team.fly(20)
+    assert min(team.numbers) > 0 and all(team.moves)
+    assert not any(carry.too_near.any() for carry in team.carry), "nobody was nearer than the radio's range allows"
+
+
+def test_where_no_range_is_stated_nobody_is_forgotten():
+    team = Distant(None)
+    team.fly(25)
+    numbers = team.numbers
+    team.hears = False
+    team.fly(60)
+    assert min(numbers) > 0 and min(team.numbers) > 0
+
+
+def test_a_radio_that_reaches_less_far_is_named():
+    """They are 6 m apart, and were not heard for longer than robots within 20 m are."""
+    team = Distant(RadioReach(20.0, 0.4))
+    team.fly(25)
+    team.hears = False
+    team.fly(40)
+    team.hears = True
+    team.fly(2)
+    assert [guard.doubts(carry).too_near for guard, carry in zip(team.guards, team.carry, strict=True)] == [(0,), (0,)]
+
+
+def test_a_range_that_is_too_short_is_refused_with_the_one_that_would_do():
+    with pytest.raises(UserError, match=r"range_m = 4 is too short .* within 0.4 s need \d\.\d\d m"):
+        pair(RadioReach(4.0, 0.4))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from robomarl.core.view import blank_view
+from robomarl.ros.robot.certified.carry import TeamSeat
 from robomarl.ros.robot.certified.guard import CertifiedRobot
 from robomarl.ros.robot.state_machine import Order, State
 from tests.ros.autorig import PARAMS, Robot
@@ -13,7 +14,7 @@ INPUTS = ("odometry", "mate", "goal")
 
 
 def test_a_landing_beside_a_team_mate_that_does_not_answer_ends_by_the_vehicle():
-    guard = CertifiedRobot(PARAMS, VEHICLE.body.radius_m, (0, [1]))
+    guard = CertifiedRobot(PARAMS, VEHICLE.body.radius_m, TeamSeat(0, [1]))
     robot = Robot(safety=guard)  # pyright: ignore[reportArgumentType]
     robot.tick(*INPUTS)
     assert robot.start() == ""

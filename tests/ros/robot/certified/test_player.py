@@ -14,12 +14,13 @@ from robomarl.domains.soccer.core.features import SoccerSensed
 from robomarl.domains.soccer.lab.batch import make_soccer
 from robomarl.lab.sim.filter_params import safety_params
 from robomarl.lab.sim.sides import team_view
-from robomarl.ros.robot.certified.guard import CertifiedRobot, RobotCarry
+from robomarl.ros.robot.certified.carry import RobotCarry, TeamSeat
+from robomarl.ros.robot.certified.guard import CertifiedRobot
 from tests.domains.soccer.games import APART, ball_at, plain, put, robots_at
 
 SCENARIO = plain()
 WAY = CertifiedPlayer(safety_params(SCENARIO))
-GUARD = CertifiedRobot(WAY.params, SCENARIO.robot.body.radius_m, (0, [1]), way=WAY)
+GUARD = CertifiedRobot(WAY.params, SCENARIO.robot.body.radius_m, TeamSeat(0, [1]), way=WAY)
 PERIOD_S, SEEN_S = WAY.params.period_s, 0.04
 START_S = 100.0
 TICKS = 5

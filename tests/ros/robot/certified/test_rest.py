@@ -10,6 +10,7 @@ from robomarl.core.goals.room import spacing_faults
 from robomarl.core.hardware.vehicle import load_any_vehicle, load_vehicle
 from robomarl.ros.preflight.price import price_of
 from robomarl.ros.robot.assembly import goal_limits
+from robomarl.ros.robot.certified.carry import TeamSeat
 from robomarl.ros.robot.certified.guard import CertifiedRobot
 from robomarl.ros.robot.certified.rest import rest_of
 
@@ -45,7 +46,7 @@ def test_robots_that_drive_rest_as_their_front_lets_them(name: str):
 
 def test_a_goal_by_a_wall_is_refused_with_the_room_that_references_have():
     params = from_vehicle(VEHICLE, 0.02, Arena((-3.0, -3.0, 0.1), (3.0, 3.0, 3.0)))
-    limits = goal_limits(CertifiedRobot(params, VEHICLE.body.radius_m, (0, [1])), True)  # pyright: ignore
+    limits = goal_limits(CertifiedRobot(params, VEHICLE.body.radius_m, TeamSeat(0, [1])), True)  # pyright: ignore
     assert limits.fault(np.array([2.8, 0.0, 1.5])) == ""
     fault = limits.fault(np.array([2.95, 0.0, 1.5]))
     assert "x = 2.95 m" in fault and "0.16, 0.16, 0.28 m from the arena's walls" in fault

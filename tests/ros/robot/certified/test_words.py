@@ -38,7 +38,7 @@ def word(seed: int) -> Word:
 
 def said(seed: int) -> tuple[Broadcast, Word, np.ndarray]:
     made, sessions = word(seed), 1.79e9 + np.random.default_rng(seed).uniform(0, 1e6, 3)
-    words = TeamWords(MATES, rows_of(made, (1.7912345678e9, sessions)))
+    words = TeamWords(MATES, rows_of(made, (1.7912345678e9 + np.arange(3) / 7, sessions)))
     return Broadcast(STILL, STILL, Plan(STILL, STILL, STILL), words=words), made, sessions
 
 
@@ -61,7 +61,7 @@ def test_bytes_and_objects_carry_the_same_words(seed: int):
         assert stamp_s == 12.5 and found.words is not None and found.words.names == MATES
         for k, name in enumerate(MATES):
             told = told_to(found.words, name)
-            assert told is not None and told.session_s == 1.7912345678e9 and told.known_s == sessions[k]
+            assert told is not None and told.session_s == 1.7912345678e9 + k / 7 and told.known_s == sessions[k]
             wanted = dict(leaves(made))
             for leaf, value in leaves(told.word):
                 assert np.array_equal(value, wanted[leaf][k]), leaf

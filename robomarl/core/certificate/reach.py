@@ -1,0 +1,66 @@
+"""The reach of radios: a teammate that is not heard is far away, so a robot may move without a pact with it.
+
+Two robots that are nearer than the range receive, within a stated time, a message that the other one sent in that time.
+So a teammate that was not heard for so long was outside the range since then. Each robot then forgets the pact for
+itself. From the first word on that it hears again it takes no new course before both have agreed anew.
+`docs/certificate.md` has the proof that they are still far enough apart by then.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from robomarl.core.certificate.course import CommittedCourse, state_at
+from robomarl.core.certificate.figures import CertificateFigures
+from robomarl.core.config import UserError
+
+
+class RadioReach(NamedTuple):
+    """What is assumed of the radio."""
+
+    range_m: float
+    """Robots that are nearer than this hear each other."""
+    within_s: float
+    """Time within which they do."""
+
+
+def least_range_m(one: CertificateFigures, mate: CertificateFigures, within_s: float) -> float:
+    """Return the least range with which two robots may forget each other.
+
+    They have to rest, apart, once both know of each other again. Until then each may go on for the time of silence,
+    once before a robot forgets, and once before its teammate knows.
+    """
+    both = one, mate
+    apart = (one.unlearned.room_m + mate.unlearned.room_m + max(f.bend_m for f in both)) / one.squash[2]
+    unheard_s = 2 * within_s + max(f.held_back for f in both) * one.period_s
+    gone = sum(f.speed_m_s * (unheard_s + f.period_s + f.lead_s + f.stop_s / 2) for f in both)
+    return apart + sum(f.beside_m for f in both) + gone
+
+
+def check_reach(reach: RadioReach, fleet: Sequence[CertificateFigures]) -> None:
+    """Refuse a range that is too short.
+
+    Raises:
+        UserError: it is; says which one would do.
+    """
+    least = max(least_range_m(one, mate, reach.within_s) for one in fleet for mate in fleet)
+    if reach.range_m < least:
+        raise UserError(
+            f"radio: range_m = {reach.range_m:g} is too short for filter: certificate: robots that hear each other "
+            f"within {reach.within_s:g} s need {least:.2f} m until they rest apart; fly slower robots, or leave it out."
+        )
+
+
+Courses = tuple[CommittedCourse, CommittedCourse]
+
+
+def is_too_near(reach: RadioReach, fleet: Sequence[CertificateFigures], courses: Courses, now_s: float) -> bool:
+    """Return True if a teammate that is heard anew is nearer than its silence allowed, so the radio reaches less far.
+
+    `courses`: the robot's and the heard one; by now the teammate may have changed its own.
+    """
+    one, other = (state_at(course, np.maximum(course.at_s, now_s), np)[0] for course in courses)
+    speed, beside = (max(getattr(f, name) for f in fleet) for name in ("speed_m_s", "beside_m"))
+    unseen_s = reach.within_s + 2 * max(f.period_s + f.lead_s for f in fleet)
+    return float(np.linalg.norm(one - other)) < reach.range_m - 2 * beside - 2 * speed * unseen_s
