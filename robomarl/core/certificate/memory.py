@@ -2,14 +2,13 @@
 
 from typing import NamedTuple
 
-import numpy as np
-
 from robomarl.core.certificate.course import CommittedCourse, state_at
 from robomarl.core.certificate.figures import CertificateFigures
 from robomarl.core.certificate.pact import Pact, Word
 from robomarl.core.filter.memory import FilterCarry
 from robomarl.core.filter.model.bias import Bias
 from robomarl.core.filter.model.look_ahead import heading
+from robomarl.core.geometry import namespace
 from robomarl.core.types import Array
 from robomarl.core.view import LocalView
 
@@ -81,8 +80,9 @@ def tubes_off(
 ) -> Array:
     """Return how many radii of its tube each robot [...] is away from where its reference is at a time [...] [s]."""
     led = at_reference(carry._replace(until_s=now_s), view, ahead_m).own.pos_m
-    off = (np.asarray(view.own.pos_m, float) - led) * np.array(figures.squash)
-    return np.sqrt((off * off).sum(-1)) / figures.unlearned.radius_m
+    xp = namespace(led)
+    off = (xp.asarray(view.own.pos_m, led.dtype) - led) * xp.asarray(figures.squash, led.dtype)
+    return xp.sqrt((off * off).sum(-1)) / figures.unlearned.radius_m
 
 
 def at_reference(carry: CertifiedCarry, view: LocalView, ahead_m: float = 0.0) -> LocalView:
@@ -91,13 +91,14 @@ def at_reference(carry: CertifiedCarry, view: LocalView, ahead_m: float = 0.0) -
     Policies decide on it: tube and delay are the tracker's business, and a loop through both would swing. That of a
     differential drive leads its look-ahead point, this far in front of its axle: the axle is behind, as it heads.
     """
-    pos, vel = state_at(carry.course, carry.until_s, np)
-    own, kind = view.own, np.asarray(view.own.pos_m).dtype
+    xp = namespace(carry.until_s)
+    pos, vel = state_at(carry.course, carry.until_s, xp)
+    own, kind = view.own, xp.asarray(view.own.pos_m).dtype
     if ahead_m:
-        ex, ey = heading(tuple(np.asarray(own.quat_wxyz)[..., i] for i in range(4)), np)
-        along, across = (np.stack([x, y, x * 0], -1) for x, y in ((ex, ey), (-ey, ex)))
+        ex, ey = heading(tuple(xp.asarray(own.quat_wxyz)[..., i] for i in range(4)), xp)
+        along, across = (xp.stack([x, y, x * 0], -1) for x, y in ((ex, ey), (-ey, ex)))
         turn = (vel * across).sum(-1, keepdims=True) / ahead_m
         pos, vel = pos - ahead_m * along, (vel * along).sum(-1, keepdims=True) * along
-        omega = np.concatenate([np.asarray(own.omega_rad_s)[..., :2], turn], -1)
+        omega = xp.concatenate([xp.asarray(own.omega_rad_s)[..., :2], turn], -1)
         own = own._replace(omega_rad_s=omega.astype(kind))
     return view._replace(own=own._replace(pos_m=pos.astype(kind), vel_m_s=vel.astype(kind)))

@@ -6,19 +6,17 @@ import numpy as np
 
 from robomarl.core.bundle.pilot import Pilot
 from robomarl.core.config import UserError
-from robomarl.core.domain.registry import command_of, domain_of_task, filter_for
+from robomarl.core.domain.registry import domain_of_task, filter_for
 from robomarl.core.filter.params import SafetyParams
 from robomarl.core.types import Array, FilterResult
 from robomarl.core.view import LocalView
-from robomarl.lab.certified import CertifiedPlayers, CertifiedTeam
+from robomarl.lab.certified import certified_team
 from robomarl.lab.evaluate.evaluation import FlownPolicy
 from robomarl.lab.sim.filter_params import safety_params
 from robomarl.lab.sim.model.upright_filter import FilterOnceUpright
 from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.simulation import simulation_of
 
-PLAIN = ("acceleration.x", "acceleration.y", "acceleration.z", "yaw_rate")
-"""Elements of a command that the certificate filters."""
 FilterMemory = Any
 """Memory of a filter: a NamedTuple of its own kind, empty without a filter."""
 
@@ -26,7 +24,7 @@ FilterMemory = Any
 class Guard(Protocol):
     """A safety filter of any kind of command, or `NoFilter`."""
 
-    def init(self, batch: tuple[int, ...] = ()) -> FilterMemory:
+    def init(self, batch: tuple[int, ...], /) -> FilterMemory:
         """Memory before the first decision."""
         ...
 
@@ -92,17 +90,3 @@ def make_pilot(policy: FlownPolicy, scenario: Scenario, mode: str) -> Pilot:
     safety = filter_for(policy.action, params, "textbook" if mode == "textbook" else "qp")
     chosen = FilterOnceUpright(safety, scenario.period_s) if mode == "upright" else safety
     return Pilot(policy, chosen, domain_of_task(scenario.task).onboard.rules(params))  # pyright: ignore[reportArgumentType]
-
-
-def certified_team(scenario: Scenario, params: SafetyParams) -> CertifiedTeam | CertifiedPlayers:
-    """The certificate as the guard of a scenario's team.
-
-    Raises:
-        UserError: the certificate does not cover such a team.
-    """
-    action, radius_m = simulation_of(scenario).action(scenario), scenario.vehicle_config.body.radius_m
-    if (certified := command_of(action).certified) is not None:
-        return CertifiedPlayers(certified(params), radius_m)
-    if tuple(field.name for field in action.sent) != PLAIN:
-        raise UserError(f"{scenario.name}: the certificate moves robots by acceleration and yaw rate; use --filter qp.")
-    return CertifiedTeam(params, radius_m)

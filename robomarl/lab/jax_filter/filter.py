@@ -39,7 +39,7 @@ class JaxFilter:
         self.mode = mode
         self._constants = constants_of(params, mode)
         self._check_shapes = ShapeCheck(params)
-        self._library = Library(jnp, partial(project, planar=params.planar), repeat=least_open, each=each_row)
+        self._library = jax_library(params.planar)
 
     def init(self, batch: tuple[int, ...] = ()) -> FilterCarry:
         """The memory before the first decision, for robots with these leading axes."""
@@ -51,6 +51,11 @@ class JaxFilter:
         """Filter one decision; see `SafetyFilter.__call__`. Shapes are checked during tracing."""
         self._check_shapes(carry, view, nominal, gain_per_s)
         return filter_batch(self._constants, self._library, carry, view, nominal, gain_per_s)
+
+
+def jax_library(planar: bool) -> Library:
+    """JAX's arrays and solver; `planar`: of robots that move in the plane."""
+    return Library(jnp, partial(project, planar=planar), repeat=least_open, each=each_row)
 
 
 def make_jax_filter(params: SafetyParams, mode: Mode = "qp") -> JaxFilter:

@@ -102,6 +102,10 @@ class AgentsEnv(Env, Generic[W]):
         """Return the view of every robot, [N, ...]."""
         raise NotImplementedError
 
+    def seen(self, safety: Tree, view: LocalView) -> LocalView:
+        """Return the views [N, ...] that policies decide on, given the filters' memory; here those of the robots."""
+        return view
+
     def privileged(self, state: State) -> jax.Array:
         """Return the input [N, P] of a central critic."""
         raise NotImplementedError
@@ -149,7 +153,7 @@ class AgentsEnv(Env, Generic[W]):
 
     def first(self, world: W, seed: jax.Array, own: Tree, safety: Tree = ()) -> State:
         """The state at the start of an episode; see `EpisodeState`."""
-        views, zero = self.views(world), jnp.zeros(())
+        views, zero = self.seen(safety, self.views(world)), jnp.zeros(())
         memory, obs = self.observation.observe(self.observation.init(views), views)
         names = [*(f"reward/{name}" for name in self.weights), "success", "contact"]
         info = {"truncation": zero, "steps": zero}
@@ -161,7 +165,7 @@ class AgentsEnv(Env, Generic[W]):
         episode: EpisodeState[W] = state.pipeline_state  # type: ignore[assignment]
         draws = uniform(episode.seed, episode.world.step, self.num_agents, self.num_draws)
         world, command, safety = self.decide(episode, action, draws)
-        memory, obs = self.observation.observe(episode.memory, self.views(world))
+        memory, obs = self.observation.observe(episode.memory, self.seen(safety, self.views(world)))
         terms, now = self.terms(episode.world, world, command), self.outcome(episode, world)
         if CORRECTED in self.weights:
             terms = terms | {CORRECTED: corrected(self.action, action, command)}

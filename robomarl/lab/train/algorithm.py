@@ -45,7 +45,8 @@ def no_teams(config: TrainConfig, env: AgentsEnv) -> TrainedTeams:
 
 def may_share(config: TrainConfig, scenario: Scenario) -> bool:
     """Return True if XLA can compile the recipe's updates with several results of one loop; see `share_results`."""
-    wanted = config.algorithm != "shac" if config.share_results is None else config.share_results
+    known = config.algorithm != "shac" and config.filter != "certificate"
+    wanted = known if config.share_results is None else config.share_results
     return wanted and simulation_of(scenario).games is None
 
 
@@ -53,12 +54,14 @@ def training_env(config: TrainConfig, scenario: Scenario) -> AgentsEnv:
     """The environment that a run trains in.
 
     Raises:
-        UserError: sequences of actions that can't be learned.
+        UserError: sequences of actions that can't be learned, or a game behind the certificate.
     """
     rally_s = config.self_play.rally_s
     if rally_s and (played := simulation_of(scenario).games):
         scenario = played.with_rally(scenario, rally_s)
     env = make_env(scenario, weights=config.weights, safety=config.filter, starts=config.self_play.starts)
+    if config.filter == "certificate" and is_game(env):
+        raise UserError(f"filter = 'certificate': {scenario.name} is a game, which trains with off or qp only.")
     if config.sequence.actions == 1:
         return env
     _check_sequences(config, env)

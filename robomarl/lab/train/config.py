@@ -171,9 +171,16 @@ class SearchConfig:
     """Angle [rad] to the goal at which the reward `exact_per_s` has fallen to 1/e."""
     late_per_s: NonNegative = 0.0
     """Cost of a second in which the team has not arrived."""
+    steps: dict[str, float] = field(default_factory=dict)
+    """Steps of gains by name, instead of the law's; a gain with a step of 0 is not searched."""
+    steps_alone: bool = False
+    """Only gains that `steps` names are searched."""
     opponents: Literal["first", "itself"] = "first"
     """Gains of the other team in games. first: the law's own, and our robots' rewards count; itself: those of our team,
     and all robots' rewards count."""
+    teams: tuple[str, ...] = ()
+    """Run folders of searches whose gains the other team has, drawn anew for each episode, or first: the law's own. A
+    team that is named twice plays twice as much. None: as `opponents` says."""
 
 
 OFFLINE = ("bc", "td3_bc", "iql")
@@ -257,14 +264,16 @@ class TrainConfig:
     """Larger gradients are scaled down to this norm."""
     share_results: bool | None = None
     """True if XLA computes shared parts of several loop results once; by default wherever this is known to compile,
-    which is neither through the gradient of shac nor in games: see `robomarl.lab.sim.engines.compiler`.
+    which is neither through the gradient of shac, nor behind the certificate, nor in games: see
+    `robomarl.lab.sim.engines.compiler`.
     """
     network: NetworkConfig = NetworkConfig()
     sequence: SequenceConfig = SequenceConfig()
     """Settings of action sequences, in which decisions are rarer than actions."""
     noise: NoiseConfig = NoiseConfig()
-    filter: Literal["off", "qp", "upright"] = "off"
-    """qp: the safety filter stands between policy and vehicle in training too; upright: once a thrown one is so."""
+    filter: Literal["off", "qp", "upright", "certificate"] = "off"
+    """qp: the safety filter stands between policy and vehicle in training too; upright: once a thrown one is so;
+    certificate: the certificate does."""
     search: SearchConfig = SearchConfig()
     reppo: ReppoConfig = ReppoConfig()
     imitation: ImitationConfig = ImitationConfig()

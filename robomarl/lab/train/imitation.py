@@ -21,9 +21,11 @@ from brax.training.acme import specs
 from brax.training.acme.running_statistics import RunningStatisticsState
 from tqdm import tqdm
 
+from robomarl.core.bundle.pilot import Leading
 from robomarl.core.config import UserError
 from robomarl.core.domain.registry import filter_for
 from robomarl.core.types import Array
+from robomarl.lab.certified import certified_team
 from robomarl.lab.evaluate.pilots import Guard, NoFilter
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.batch import BatchSim
@@ -159,6 +161,8 @@ class Teacher:
         Policies that see plans need a filter that makes plans, even if it lets everything through.
         """
         sees_plans = any(field.startswith("heard.plan") for field in self._env.observation.reads)
+        if config.filter == "certificate":
+            return certified_team(scenario, safety_params(scenario))
         mode = "qp" if config.filter == "qp" else "off"
         if mode == "off" and not sees_plans:
             return NoFilter()
@@ -192,8 +196,9 @@ class Teacher:
         decided, said = np.zeros(0), list[np.ndarray]()
         for step in range(scenario.max_steps):
             views = team.views()
-            memory, obs = spec.observe(memory, views)
-            seen_by_law, read = self._law.observation.observe(seen_by_law, views)
+            seen = safety.seen(guard, views) if isinstance(safety, Leading) else views
+            memory, obs = spec.observe(memory, seen)
+            seen_by_law, read = self._law.observation.observe(seen_by_law, seen)
             wanted = (self._law.act(read) - middle) / half
             carry, ours = self._act(state.params["actor"], state.obs_stats, carry, obs)
             flown = np.where(by_policy, ours, wanted) + NOISE * self._random.standard_normal(wanted.shape)

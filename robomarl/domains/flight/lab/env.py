@@ -138,6 +138,10 @@ class TeamEnv(AgentsEnv):
         """Return the views of all robots, [N, ...]."""
         return local_views(self.scenario, world)
 
+    def seen(self, safety: Tree, view: LocalView) -> LocalView:
+        """Return the views that policies decide on; certified robots are where their references are."""
+        return self._filter.seen(safety, view)
+
     def privileged(self, state: State) -> jax.Array:
         """Return [N, P], the input of a central critic."""
         return self.task.privileged(self.scenario, state.pipeline_state.world)  # type: ignore[union-attr]

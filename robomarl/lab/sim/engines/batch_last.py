@@ -138,6 +138,14 @@ def _one_more(**parameters: Callable[[int, int], int]) -> Rule:
     return rule
 
 
+def _reshape(size: int, equation: JaxprEqn, given: Sequence[_Value]) -> list[Array]:
+    """Bring the axes into the order that the operation takes them in, then reshape."""
+    array, order = _wide(size, given[0]), equation.params["dimensions"]
+    if order is not None:
+        array = lax.transpose(array, (*order, len(order)))
+    return [lax.reshape(array, (*equation.params["new_sizes"], size))]
+
+
 def _folded(operation: Callable) -> Rule:
     """Return the rule of a sum or a similar reduction, over one axis with few elements after another."""
 
@@ -243,7 +251,7 @@ _RULES: dict[str, Rule] = {
     **dict.fromkeys(_NUMBERS.split(), _elementwise),
     **dict.fromkeys(_BY_NUMBER.split(), _as_it_is),
     "broadcast_in_dim": _one_more(shape=lambda size, axis: size, broadcast_dimensions=lambda size, axis: axis),
-    "reshape": _one_more(new_sizes=lambda size, axis: size),
+    "reshape": _reshape,
     "transpose": _one_more(permutation=lambda size, axis: axis),
     "slice": _one_more(
         start_indices=lambda size, axis: 0, limit_indices=lambda size, axis: size, strides=lambda size, axis: 1

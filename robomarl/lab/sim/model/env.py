@@ -61,7 +61,7 @@ class ModelEnv(AgentsEnv):
         """Decide behind the filter, if there is one; the filter's plan is sent with the state."""
         views = self.views(episode.world)
         if self.law and action.shape[-1] == self.action.size:
-            seen = self.law.observation.observe((), views)[1]
+            seen = self.law.observation.observe((), self.seen(episode.safety, views))[1]
             action = jnp.concatenate([self.law.act(seen), action], -1)
         safety, command = self._filter(episode.safety, views, action)
         plan = getattr(safety, "plan", None)
@@ -83,6 +83,10 @@ class ModelEnv(AgentsEnv):
     def views(self, world: TeamWorld) -> LocalView:
         """Return the view of every robot, [N, ...]."""
         return self.model.views(self.scenario, world)
+
+    def seen(self, safety: Tree, view: LocalView) -> LocalView:
+        """Return the views that policies decide on; certified robots are where their references are."""
+        return self._filter.seen(safety, view)
 
     def privileged(self, state: State) -> jax.Array:
         """Return [N, P]: each robot's observation, all robots' positions, velocities and goals seen from it, and the

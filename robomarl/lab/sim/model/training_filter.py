@@ -24,6 +24,10 @@ class PassThrough:
         """Return the nominal command unchanged."""
         return carry, nominal
 
+    def seen(self, carry: tuple, view: LocalView) -> LocalView:
+        """Return the view unchanged."""
+        return view
+
 
 class Guarded(NamedTuple):
     """Memory of the filter, and of the rules before it."""
@@ -42,17 +46,23 @@ class TrainingFilter:
 
     def __init__(self, scenario: Scenario, mode: str) -> None:
         """Work out the constants."""
-        from robomarl.lab.jax_filter.filter import make_jax_filter
+        from robomarl.lab.certified import certified_team
+        from robomarl.lab.jax_filter.filter import jax_library, make_jax_filter
         from robomarl.lab.sim.filter_params import safety_params
         from robomarl.lab.sim.model.upright_filter import FilterOnceUpright
         from robomarl.lab.simulation import simulation_of
 
         params, thrown = safety_params(scenario), mode == "upright"
-        self._filter = make_jax_filter(params, "qp" if thrown else mode)  # type: ignore[arg-type]
-        around = command_of(simulation_of(scenario).action(scenario)).around
-        decide = self._filter if around is None else partial(around, self._filter)
-        once = FilterOnceUpright(self._filter, scenario.period_s, decide)
-        self._init, self._decide = (once.init, once) if thrown else (self._filter.init, decide)
+        if mode == "certificate":
+            self._team = certified_team(scenario, params, jax_library(params.planar))
+            self._init, self._decide = self._team.init, self._team
+        else:
+            own = make_jax_filter(params, "qp" if thrown else mode)  # type: ignore[arg-type]
+            around = command_of(simulation_of(scenario).action(scenario)).around
+            decide = own if around is None else partial(around, own)
+            once = FilterOnceUpright(own, scenario.period_s, decide)
+            self._team = None
+            self._init, self._decide = (once.init, once) if thrown else (own.init, decide)
         self._rules = domain_of_task(scenario.task).onboard.rules(params)
 
     def init(self, batch: tuple[int, ...]) -> Guarded:
@@ -66,6 +76,10 @@ class TrainingFilter:
         way = self._rules.after(way, result) if self._rules else way
         return Guarded(safety, way), result.command.astype(nominal.dtype)
 
+    def seen(self, carry: Guarded, view: LocalView) -> LocalView:
+        """Return the view that policies decide on: certified robots are where their references are."""
+        return self._team.seen(carry.safety, view) if self._team else view
+
 
 def make_filter(scenario: Scenario, mode: str) -> TrainingFilter | PassThrough:
     """The filter of that name in JAX; "off": one that lets everything through.
@@ -75,6 +89,6 @@ def make_filter(scenario: Scenario, mode: str) -> TrainingFilter | PassThrough:
     """
     if mode == "off":
         return PassThrough()
-    if mode not in ("qp", "textbook", "upright"):
-        raise UserError(f"filter = {mode!r} is not a filter; allowed: off, qp, textbook, upright.")
+    if mode not in ("qp", "textbook", "upright", "certificate"):
+        raise UserError(f"filter = {mode!r} is not a filter; allowed: off, qp, textbook, upright, certificate.")
     return TrainingFilter(scenario, mode)

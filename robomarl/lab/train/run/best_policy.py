@@ -24,8 +24,8 @@ def judged_behind(run: Run) -> str:
 
     By default none, so that it makes good for nothing; but a policy that sets the filter's gain is nothing without one.
     """
-    if run.config.filter == "upright":
-        return "upright"
+    if run.config.filter in ("upright", "certificate"):
+        return run.config.filter
     return "full" if run.config.filter == "qp" or has_gain(run.env.commanded) else "off"
 
 

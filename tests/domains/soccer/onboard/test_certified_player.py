@@ -40,27 +40,27 @@ def play(sim: SoccerSim, nominal: list[float], decisions: int, carry: CertifiedT
 
 
 def test_a_player_goes_where_its_policy_wants_and_kicks():
-    carry, result, fastest = play(game(APART), [1.0, 0.0, 0.5, 6.5], 40, TEAM.init())
+    carry, result, fastest = play(game(APART), [1.0, 0.0, 0.5, 6.5], 40, TEAM.init((1, SCENARIO.count)))
     assert result.command.shape == (1, SCENARIO.count, 4) and fastest > 0.15
     assert result.command[0, 0, 2:].tolist() == pytest.approx([0.5, 6.5])
     assert isinstance(carry.worn, PlayerMemory) and isinstance(carry.worn.seen, Strangers)
 
 
 def test_a_player_stands_before_an_opponent_and_kicks():
-    _, result, fastest = play(game(FACES), [2.0, 0.0, 0.0, 6.5], 60, TEAM.init())
+    _, result, fastest = play(game(FACES), [2.0, 0.0, 0.0, 6.5], 60, TEAM.init((1, SCENARIO.count)))
     assert fastest < 0.1 and not result.solved[0, 0] and result.command[0, 0, 3] == 6.5
 
 
 @pytest.mark.parametrize("nominal", [[np.nan, 0, 0, 6.5], [0, 0, 0, np.nan]])
 def test_a_command_that_is_no_number_does_not_kick(nominal: list[float]):
-    _, result, _ = play(game(APART), nominal, 5, TEAM.init())
+    _, result, _ = play(game(APART), nominal, 5, TEAM.init((1, SCENARIO.count)))
     assert np.isfinite(result.command).all() and result.command[0, 0, 3] == 0
 
 
 def test_boards_are_walls():
     sim, (x, y) = game(APART), safety_params(SCENARIO).boards_m or (0.0, 0.0)
     assert WAY.params.boards_m is None and WAY.params.arena is not None and WAY.params.arena.high_m[:2] == (x, y)
-    play(sim, [0.0, 2.0, 0.0, 0.0], 60, TEAM.init())
+    play(sim, [0.0, 2.0, 0.0, 0.0], 60, TEAM.init((1, SCENARIO.count)))
     place = team_view(SCENARIO, sim.views(), 0).own.pos_m[0, 0]
     assert 1.3 < place[1] < y - 0.06
 
@@ -68,7 +68,7 @@ def test_boards_are_walls():
 def test_a_player_that_is_put_elsewhere_begins_there():
     """After a goal everybody is put back: nobody drives to where it was."""
     sim = game(APART)
-    carry, _, _ = play(sim, [1.0, 0.0, 0.0, 0.0], 40, TEAM.init())
+    carry, _, _ = play(sim, [1.0, 0.0, 0.0, 0.0], 40, TEAM.init((1, SCENARIO.count)))
     put(sim, robots_at([(-1.5, -0.5, 0.0), *APART[1:]]), ball_at(0.0, -1.2))
     carry, _, fastest = play(sim, [0.0, 0.0, 0.0, 0.0], 3, carry)
     place = team_view(SCENARIO, sim.views(), 0).own.pos_m[0, 0]

@@ -25,6 +25,7 @@ def count_up(x: jax.Array) -> jax.Array:
 CASES: dict[str, Callable[[jax.Array], object]] = {
     "numbers": lambda x: jnp.where(x > 0, jnp.sqrt(jnp.abs(x)), jnp.clip(x, -0.5, 2.0)) + jnp.arange(3.0) * 2 - x[0],
     "axes": lambda x: jnp.concatenate([x.T[None, 1:], jnp.broadcast_to(x[:, 0], (2, 3))[None]], 1).reshape(-1)[::2],
+    "axes in another order": lambda x: lax.reshape(x, (9,), (1, 0)),
     "sums": lambda x: (x.sum(), x.max(0), x.min((0, 1)), (x > 0).any(-1), (x > 0).all(), (x > 0).sum(0), x.argmax(0)),
     "long sums": lambda x: (jnp.repeat(x, 20, 0).sum(0), jnp.cumsum(x, 0), jnp.sort(x, 1)),
     "products": lambda x: (x @ x.T, jnp.einsum("ij,ijk->ik", x, jnp.stack([x, x + 1], -1)), x @ x[0], x @ np.eye(3)),

@@ -18,8 +18,9 @@ from robomarl.domains.flight.lab.engines.team_sim import TeamSim
 from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.domains.flight.lab.world import positions, velocities
+from robomarl.lab.certified import certified_team
 from robomarl.lab.cluster.crew import each
-from robomarl.lab.evaluate.pilots import TeamGuard, certified_team
+from robomarl.lab.evaluate.pilots import TeamGuard
 from robomarl.lab.evaluate.variations import Variation, variations
 from robomarl.lab.prove.campaign.adversary import Adversaries, Team
 from robomarl.lab.prove.campaign.prove import TrialMode
