@@ -13,6 +13,7 @@ from robomarl.core.filter.model.bodies import Obstacle
 from robomarl.core.hardware.vehicle import load_any_vehicle
 from robomarl.core.paths import vehicles_dir
 from robomarl.fleet.store import InstalledBundles, Store
+from robomarl.ros.robot.assembly import assemble
 from robomarl.ros.robot.startup import load_pilot, robot_limits
 from robomarl.ros.settings import PolicySettings
 
@@ -142,3 +143,13 @@ def test_it_flies_after_loading(settings: PolicySettings):
     )
     _, result = loaded.pilot.step(loaded.pilot.init(view), view)
     assert result.command[0] > 0
+
+
+def test_a_robot_that_flies_out_of_reach_goes_on_without_its_teammates(settings: PolicySettings):
+    flown = replace(settings, filter="certificate", radio_range_m=20.0)
+    loaded = load_pilot(flown)
+    with pytest.raises(UserError, match="on_robot_lost = 'hold' ends flights out of radio_range_m; write continue"):
+        assemble(flown, loaded)
+    assert assemble(replace(flown, on_robot_lost="continue"), loaded).loaded is loaded
+    with pytest.raises(UserError, match=r"range_m = 2 is too short .* need \d\.\d\d m"):
+        load_pilot(replace(flown, radio_range_m=2.0))
