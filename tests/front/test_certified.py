@@ -12,9 +12,12 @@ from robomarl.core.filter.params import Arena
 from robomarl.core.hardware.fleet import Fleet, load_fleet
 from robomarl.core.paths import bundles_dir
 from robomarl.fleet.flash import check_fit
+from robomarl.fleet.report import Report
 from robomarl.front.cli.certified import prove_fleet
+from robomarl.front.cli.fleet import report
 from robomarl.lab.prove import pairs, theorem
 from robomarl.ros.operator.fleet_plan import plan_fleet
+from robomarl.ros.preflight.seen import needs_of
 
 FLEET = replace(load_fleet("local_4"), filter="certificate")
 
@@ -83,6 +86,19 @@ def test_a_bundle_goes_to_the_robots_of_its_vehicle():
         replace(fleet, estimator="mocap")
     with pytest.raises(ValueError, match="vehicle = crazyflie_21, carrier_600 in one team needs filter: certificate"):
         replace(fleet, filter="qp")
+
+
+def test_bundles_are_mixed_where_robots_of_one_vehicle_have_two(capsys: pytest.CaptureFixture):
+    fleet = mixed()
+    told = [Report(robot.name, current="a" * 64 if robot.index < 3 else "b" * 64) for robot in fleet.own]
+    assert report(told, None, fleet)["ok"] and not report(told)["ok"]
+    told[0] = replace(told[0], current="b" * 64)
+    assert report(told, None, fleet)["mixed"] and "different bundles" in capsys.readouterr().out
+
+
+def test_a_preflight_asks_each_robot_for_its_own_vehicle():
+    kinds = [needs.vehicle.name for needs in needs_of(mixed()).values()]
+    assert sorted(kinds) == ["carrier_600", "crazyflie_21", "crazyflie_21", "crazyflie_21"]
 
 
 def test_nodes_of_unlike_robots_know_the_vehicles_of_all():

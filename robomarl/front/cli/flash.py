@@ -56,9 +56,10 @@ def run(args: Args) -> Figures:
         options = FlashOptions(args.dry_run, late_s, args.allow_rollback, args.canary, args.absent_ok)
         reports = flash(bundle, robots, watch, options)
     record = FleetRecord(fleet, args.root)
-    if not args.dry_run and all(r.ok or r.absent for r in reports) and any(r.ok for r in reports):
+    switched = not args.dry_run and all(r.ok or r.absent for r in reports) and any(r.ok for r in reports)
+    if switched and not fleet.is_unlike:  # one bundle is on record, and unlike robots have several
         record.remember(bundle.id, bundle)
-    figures = report(reports, record.deployed())
+    figures = report(reports, record.deployed(), fleet)
     if args.dry_run:
         figures["ok"] = all(r.ok for r in reports)
         print("Dry run: nothing was sent or switched.")

@@ -89,12 +89,12 @@ def run(args: Args) -> Figures:
     if args.action == "catch-up":
         return catch_up(args, robots, record)
     if args.action == "log":
-        return {**report(found := look.log(robots)), **journals(found)}
+        return {**report(found := look.log(robots), None, fleet), **journals(found)}
     if args.action == "journal":
         return collected(look.journals(robots, record.folder / "journals"))
     if args.action == "status":
-        return report(look.status(robots, args.allow_rollback), record.deployed())
-    return report({"verify": look.verify, "prune": look.prune}[args.action](robots))
+        return report(look.status(robots, args.allow_rollback), record.deployed(), fleet)
+    return report({"verify": look.verify, "prune": look.prune}[args.action](robots), None, fleet)
 
 
 def check(args: Args, fleet: "Fleet") -> Figures:
@@ -158,15 +158,17 @@ def catch_up(args: Args, robots: "Robots", record: "FleetRecord") -> Figures:
     return {"caught_up": [name for name in behind if found[name].ok], **report(list(found.values()), deployed)}
 
 
-def report(reports: "Sequence[Report]", deployed: "Deployed | None" = None) -> Figures:
+def report(reports: "Sequence[Report]", deployed: "Deployed | None" = None, fleet: "Fleet | None" = None) -> Figures:
     """Print one line for each `robomarl.fleet.report.Report`, and return the figures. A team with two
-    bundles is not ok.
+    bundles for one vehicle is not ok.
 
     Args:
         reports: reports of the robots.
         deployed: the bundle that they are to have, if this machine knows; a robot with another one is
             behind.
+        fleet: the fleet, if its robots may be of unlike vehicles.
     """
+    kinds = {r.name: fleet.vehicle_of(r) for r in fleet.own} if fleet else dict[str, str]()
     width = max(len(r.name) for r in reports)
     behind = [r.name for r in reports if deployed and (r.ok or r.current) and r.current != deployed.id]
     for r in reports:
@@ -175,7 +177,8 @@ def report(reports: "Sequence[Report]", deployed: "Deployed | None" = None) -> F
         line = f"{r.name:<{width}}  {word}  current {now}  previous {before}"
         late = f"behind, is to have {deployed.id[:12]}  " if deployed and r.name in behind else ""
         print(f"{line}  {late}{facts_of(r)}{r.reason}".rstrip())
-    mixed = len({r.current for r in reports if r.ok or r.current}) > 1
+    carried = {(kinds.get(r.name, ""), r.current) for r in reports if r.ok or r.current}
+    mixed = len(carried) > len({kind for kind, _ in carried})
     if mixed:
         print("The robots have different bundles: they must not fly as a team; flash one bundle to all.")
     if behind:

@@ -44,7 +44,11 @@ class FleetTable:
 
     def bundles(self, steady_s: float) -> set[str]:
         """Bundles that are carried."""
-        return {said.bundle_id for name in self.team if (said := self._fresh(name, steady_s))}
+        return {bundle for _, bundle in self._carried(steady_s)}
+
+    def _carried(self, steady_s: float) -> set[tuple[str, str]]:
+        """Vehicle and bundle of each robot: robots of one vehicle have one bundle."""
+        return {(said.vehicle, said.bundle_id) for name in self.team if (said := self._fresh(name, steady_s))}
 
     def statuses(self, name: str, pressed: bool, steady_s: float) -> list[DiagnosticEntry]:
         """Entries for `/diagnostics`: the team's, then one for each robot."""
@@ -53,7 +57,8 @@ class FleetTable:
         team, level = [], OK
         if silent:
             team, level = [*team, f"silent: {', '.join(silent)}"], ERROR
-        if len(bundles) > 1:
+        carried = self._carried(steady_s)
+        if len(carried) > len({vehicle for vehicle, _ in carried}):
             ids = ", ".join(sorted(bundle[:12] for bundle in bundles))
             team, level = [*team, f"mixed bundles: {ids}"], ERROR
         if pressed:

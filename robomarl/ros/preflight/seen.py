@@ -116,5 +116,6 @@ def needs_of(fleet: Fleet, room_m: Box | None = None) -> dict[str, Needs]:
     space = (tuple(low), tuple(high)) if is_list(low) and is_list(high) else None
     rates = table_in(content, "rates") if "rates" in content else {}
     rate = float(number(rates.get("policy_hz", DEFAULT_HZ), "policy_hz"))
-    size, vehicle = fleet.team_size, fleet.vehicle_config
-    return {r.name: Needs(r.index % size, vehicle, rate, space, room_m) for r in fleet.own}  # type: ignore[arg-type]
+    size, kinds = fleet.team_size, [(vehicle, fleet.flown_as(name)) for name, vehicle in fleet.vehicles.items()]
+    flown = {r.name: vehicle for vehicle, robots in kinds for r in robots}
+    return {r.name: Needs(r.index % size, flown[r.name], rate, space, room_m) for r in fleet.own}  # type: ignore[arg-type]
