@@ -69,8 +69,8 @@ def test_gains_between_two_rows_are_between_them():
 
 def test_gains_are_equal_in_jax_and_numpy():
     args = (0.02, 10)
-    mine = horizontal_table((9.0, 18.0, 0.036), (3.0, 2.0), 0.01, *args)
-    theirs = horizontal_table((9.0, 18.0, 0.036), (jnp.float32(3.0), jnp.float32(2.0)), 0.01, *args)
+    mine = horizontal_table((9.0, 18.0, 0.036), (3.0, 2.0, 0.0), 0.01, *args)
+    theirs = horizontal_table((9.0, 18.0, 0.036), (jnp.float32(3.0), jnp.float32(2.0), jnp.float32(0.0)), 0.01, *args)
     assert isinstance(theirs, jax.Array)
     np.testing.assert_allclose(mine, theirs, rtol=2e-3, atol=2e-4)
 
@@ -99,7 +99,7 @@ def test_a_course_of_constant_acceleration_is_the_parabola():
 
 def test_the_gains_hold_a_tilt_that_is_reached_already():
     """Wanted tilt and tilt are equal, the offset is free and a step is left: the command is that tilt."""
-    table = horizontal_table((9.0, 18.0, 0.036), (0.0, 3.0), 0.01, 0.02, 10)
+    table = horizontal_table((9.0, 18.0, 0.036), (0.0, 3.0, 0.0), 0.01, 0.02, 10)
     np.testing.assert_allclose(-gains_at(table, np.float64(5)) @ np.array([0, 0, 0.3, 0, 0, 0.3]), 0.3, atol=1e-4)
 
 

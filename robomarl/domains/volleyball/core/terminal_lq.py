@@ -61,19 +61,20 @@ def gain_table(rate: Array, push: Array, worth: Array, effort: Array, dt_s: floa
 
 
 def horizontal_table(
-    model: tuple[float, float, float], worth: tuple[Array, Array], effort: Array, dt_s: float, steps: int
+    model: tuple[float, float, float], worth: tuple[Array, Array, Array], effort: Array, dt_s: float, steps: int
 ) -> Array:
     """Gains [steps, 6] of a horizontal axis.
 
     Args:
         model: attitude controller and motors: rate over error of the tilt [1/s], its acceleration over the error of
             the rate [1/s], and the motors' time constant [s].
-        worth: cost of the squared offset [1/m^2] and of the squared error of the tilt at the contact.
+        worth: cost of the squared offset [1/m^2], of the squared error of the tilt, and of the squared speed [s^2/m^2]
+            at the contact; with a cost of 0 the speed is free.
         effort: cost of the squared difference of command and tilt in each step.
         dt_s: length of a step.
         steps: how many.
     """
-    (tilt_per_s, rate_per_s, lag_s), (offset, tilt) = model, worth
+    (tilt_per_s, rate_per_s, lag_s), (offset, tilt, speed) = model, worth
     both, rate_gain = tilt_per_s * rate_per_s / lag_s, rate_per_s / lag_s
     rate = _matrix(
         [
@@ -88,7 +89,8 @@ def horizontal_table(
     push = _matrix([(0, 0, 0, 0, both, 0)])[0]
     nothing = (0, 0, 0, 0, 0, 0)
     at_contact = (0, 0, tilt, 0, 0, -tilt), (0, 0, -tilt, 0, 0, tilt)
-    cost = _matrix([(offset, 0, 0, 0, 0, 0), nothing, at_contact[0], nothing, nothing, at_contact[1]])
+    moving = (0, speed, 0, 0, 0, 0)
+    cost = _matrix([(offset, 0, 0, 0, 0, 0), moving, at_contact[0], nothing, nothing, at_contact[1]])
     itself = _matrix([(0, 0, 1, 0, 0, 0)])
     return gain_table(rate, push, cost, effort, dt_s, steps) - itself
 

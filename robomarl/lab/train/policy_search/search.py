@@ -28,12 +28,16 @@ from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.simulation import simulation_of
 from robomarl.lab.train.algorithm import training_env
 from robomarl.lab.train.config import SearchConfig, TrainConfig
-from robomarl.lab.train.policy_search.structured import gained_law, picker, save_law
+from robomarl.lab.train.policy_search.structured import gained_law, load_law, picker, save_law
 from robomarl.lab.train.run.logs import Logs
 from robomarl.lab.train.run.run_folder import ObservationStats, create_run
 
 MOST = 4.0
 """Largest gains, in steps."""
+FIRST = "first"
+"""Name of the team with the law's own gains."""
+RIVAL = 1
+"""Number of the key that draws the other team."""
 FAILED = -30.0
 """Score of the end of an episode by failure."""
 
@@ -66,8 +70,9 @@ def search_run(config: TrainConfig, scenario: Scenario, options: SearchOptions) 
     create_run(options.out, config, scenario, options.seed, options.ancestry)
     env, count = training_env(config, scenario), config.search.candidates
     score = jax.jit(make_score(env, law, config.search, config.num_envs // count))
-    moved = np.flatnonzero(law.search_step)
-    step, least = (np.asarray(gains)[moved] for gains in (law.search_step, law.search_least))
+    steps = steps_of(law, config.search)
+    moved = np.flatnonzero(steps)
+    step, least = (np.asarray(gains)[moved] for gains in (steps, law.search_least))
     start = np.asarray(first)[moved] / step
     bounds = np.stack([least / step, start * 0 + MOST], -1)
     search = CMA(mean=start, sigma=config.search.first_std, bounds=bounds, seed=options.seed, population_size=count)
@@ -90,12 +95,21 @@ def keep_gains(config: TrainConfig, scenario: Scenario, gains: Gains, options: S
     save_law(options.out, gains, seen_by(scenario, gained_law(scenario).with_gains(gains), options.seed))
 
 
-def first_gains(law: GainedLaw, named: dict[str, float]) -> Gains:
-    """Return the gains at the start of the search; raise `UserError` for a name that is no gain of the law."""
+def first_gains(law: GainedLaw, named: dict[str, float], key: str = "start") -> Gains:
+    """Return the gains at the start of the search; raise `UserError` for a name in `key` that is no gain of the law."""
     if unknown := sorted(set(named) - set(law.gains._fields)):
         known = ", ".join(law.gains._fields)
-        raise UserError(f"search.start of the recipe: {unknown[0]} is no gain of the law; allowed: {known}.")
+        raise UserError(f"search.{key} of the recipe: {unknown[0]} is no gain of the law; allowed: {known}.")
     return law.search_from._replace(**named)
+
+
+def steps_of(law: GainedLaw, worth: SearchConfig) -> Gains:
+    """Return the step of each gain; raise `UserError` for a name in `steps` that is no gain of the law."""
+    known = first_gains(law, worth.steps, "steps")
+    own = law.search_step._replace(**worth.steps)
+    if not worth.steps_alone:
+        return own
+    return known._replace(**{name: worth.steps.get(name, 0.0) for name in known._fields})
 
 
 def generations(
@@ -138,7 +152,7 @@ def fly(env: AgentsEnv, law: GainedLaw, worth: SearchConfig, key: jax.Array) -> 
     pick, imitated = picker(env.observation, law.observation), simulation_of(env.scenario).imitated
     assert imitated is not None, "whoever has a law has this"
 
-    rival = rival_of(env, law, worth)
+    rival = rival_of(env, law, worth, key)
 
     def decide(now: tuple, _: None) -> tuple[tuple, jax.Array]:
         state, alive = now
@@ -160,11 +174,16 @@ def fly(env: AgentsEnv, law: GainedLaw, worth: SearchConfig, key: jax.Array) -> 
     return gained.sum()
 
 
-def rival_of(env: AgentsEnv, law: GainedLaw, worth: SearchConfig) -> GainedLaw | None:
-    """Return the law of the other team, if it has gains of its own."""
-    if env.num_agents == env.scenario.count or worth.opponents == "itself":
+def rival_of(env: AgentsEnv, law: GainedLaw, worth: SearchConfig, key: jax.Array) -> GainedLaw | None:
+    """Return the law of the other team, if it has gains of its own; of several teams the episode's key draws one."""
+    if env.num_agents == env.scenario.count or (worth.opponents == "itself" and not worth.teams):
         return None
-    return law.with_gains(law.search_from)
+    if not worth.teams:
+        return law.with_gains(law.search_from)
+    gains = [law.search_from if name == FIRST else load_law(name).gains for name in worth.teams]
+    each = jnp.asarray(gains, jnp.float32)
+    drawn = jax.random.randint(jax.random.fold_in(key, RIVAL), (), 0, len(each))
+    return law.with_gains(type(law.gains)(*each[drawn]))
 
 
 def seen_by(scenario: Scenario, law: GainedLaw, seed: int, episodes: int = 16) -> ObservationStats:

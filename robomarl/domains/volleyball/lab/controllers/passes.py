@@ -3,7 +3,9 @@
 from robomarl.core.geometry import namespace
 from robomarl.core.types import Array
 from robomarl.core.vectors import Vec3
+from robomarl.domains.volleyball.core.terminal_lq import gains_at
 from robomarl.domains.volleyball.lab.controllers.strike import ComingContact, CourtSeen, StrikeGains, StrikeLaw
+from robomarl.domains.volleyball.lab.scenario import VolleyScenario
 
 CIRCLE_M = (-4.5, 0.0)
 """Middle [m] of the circle that a spike is to land in."""
@@ -13,6 +15,8 @@ APART_M = 0.6
 """Least distance [m] of a post from y = 0: the filter keeps mates 1.13 m apart."""
 LEAST_EFFORT = 3e-4
 """Least cost of the lift: the smaller it is the larger are the gains, and the errors of rounding."""
+BEHIND_M = 0.5
+"""Distance [m] of the spiker's post from its contact, away from the net."""
 STRAIGHT_M_S = 0.3
 """Horizontal speed [m/s] below which a ball falls straight."""
 
@@ -65,9 +69,13 @@ class PassLaw(StrikeLaw):
     def post(self, seen: CourtSeen, meeting: ComingContact) -> Vec3:
         """Return the place below the contact, or the drone's own post if the other one has the turn."""
         xp, mine, at = namespace(seen.pos[0]), self.has_turn(seen), super().post(seen, meeting)
-        own = (seen.anchor[0], self.rest_y(seen), at[2])
+        own = (self.rest_x(seen), self.rest_y(seen), at[2])
         x, y, z = (xp.where(mine, a, b) for a, b in zip(at, own, strict=True))
         return x, y, z
+
+    def rest_x(self, seen: CourtSeen) -> Array:
+        """Place along x [m] at which a drone waits without the turn."""
+        return seen.anchor[0]
 
     def rest_y(self, seen: CourtSeen) -> Array:
         """Place along y [m] at which a drone waits without the turn."""
@@ -115,31 +123,50 @@ class HardSpikeLaw(SpikeLaw):
 
     walk = (12.0, 1.2)  # after its hit the spiker has to turn back before the net
     search_least = StrikeLaw.search_least._replace(
-        home=APART_M, below_m=-0.6, front_m=0.8, fall_m_s=-2.0, beyond_m=0.3, aside_m=0.5
-    )
+        home=APART_M, below_m=-0.6, front_m=0.25, fall_m_s=-2.0, beyond_m=0.3, aside_m=0.5, still_cost=0.01,
+        back_m_s=-2.0, lift_effort=LEAST_EFFORT, spike_lift=LEAST_EFFORT, spike_effort=1e-4, spike_offset=0.1,
+        spike_tilt=0.1, spike_height=0.1, spike_speed=0.1,
+    )  # fmt: skip
+
+    def __init__(self, scenario: VolleyScenario, gains: StrikeGains | None = None) -> None:
+        """Work out the tables of gains of setter and spiker."""
+        super().__init__(scenario, gains)
+        own = self.gains
+        high = own.spike_height, own.spike_speed, own.spike_lift
+        slow, up = self.tables((own.spike_offset, own.spike_tilt, own.still_cost, own.spike_effort), high)
+        free, _ = self.tables((own.spike_offset, own.spike_tilt, 0.0, own.spike_effort), high)
+        self._own = slow, free, up
 
     def first(self) -> StrikeGains:
         """Gains at the start of a search."""
         return StrikeGains(
-            level_m=3.35,
-            home=2.2,
-            below_m=-0.35,
-            lead_s=0.82,
-            offset_cost=0.29,
-            tilt_cost=4.0,
-            height_cost=3.0,
-            speed_cost=0.63,
-            tilt_effort=0.017,
-            lift_effort=0.001,
-            place_per_s2=3.7,
-            slow_per_s=2.6,
-            restitution=0.64,
-            first_m=2.98,
-            first_apex_m=5.2,
-            front_m=1.2,
-            fall_m_s=1.6,
-            beyond_m=1.9,
-            aside_m=4.3,
+            level_m=3.17,
+            home=1.32,
+            below_m=-0.045,
+            lead_s=1.28,
+            offset_cost=0.342,
+            tilt_cost=2.83,
+            height_cost=9.08,
+            speed_cost=1.94,
+            tilt_effort=0.0137,
+            lift_effort=0.00128,
+            place_per_s2=4.35,
+            slow_per_s=1.55,
+            restitution=0.81,
+            first_m=2.84,
+            first_apex_m=5.0,
+            front_m=0.402,
+            fall_m_s=1.51,
+            beyond_m=1.91,
+            aside_m=4.6,
+            still_cost=0.039,
+            back_m_s=0.249,
+            spike_offset=0.579,
+            spike_tilt=6.32,
+            spike_height=4.54,
+            spike_speed=1.04,
+            spike_effort=0.0303,
+            spike_lift=0.000427,
         )
 
     def target(self, seen: CourtSeen, meeting: ComingContact) -> tuple[Array, Array]:
@@ -150,6 +177,26 @@ class HardSpikeLaw(SpikeLaw):
         far = -gains.beyond_m + 0 * side, side * gains.aside_m
         x, y = (xp.where(is_spiker, there, here) for there, here in zip(far, near, strict=True))
         return x, y
+
+    def rest_x(self, seen: CourtSeen) -> Array:
+        """Place along x [m] at which a drone waits without the turn: the spiker near the net."""
+        return namespace(seen.pos[0]).where(self.is_spiker(seen), self.gains.front_m + BEHIND_M, seen.anchor[0])
+
+    def gains_now(self, seen: CourtSeen, to_go: Array) -> tuple[tuple[Array, Array], Array]:
+        """Gains [..., 6] along x and along y, and [..., 4] upwards; the spiker has its own, and its speed along x a
+        cost."""
+        xp, (flat, high), spiker = (
+            namespace(seen.pos[0]),
+            super().gains_now(seen, to_go),
+            self.is_spiker(seen)[..., None],
+        )
+        own = [gains_at(table, to_go) for table in self._own]
+        x, y, z = (xp.where(spiker, mine, setter) for mine, setter in zip(own, (*flat, high), strict=True))
+        return (x, y), z
+
+    def back(self, seen: CourtSeen) -> Array:
+        """Wanted speed away from the net [m/s] at the contact: the spiker's."""
+        return namespace(seen.pos[0]).where(self.is_spiker(seen), self.gains.back_m_s, 0.0)
 
     def rise(self, seen: CourtSeen) -> Array:
         """Vertical speed [m/s] that the ball is to have after the contact."""

@@ -98,6 +98,47 @@ class StrikeGains(NamedTuple):
     """Matches: distance of a serve's target from the net [m]."""
     serve_aside_m: float = 0.0
     """Matches: distance of a serve's target from the middle of the court [m]."""
+    still_cost: float = 0.0
+    """`volley_spike_hard`: cost of the squared error of the spiker's horizontal speed [m/s] at the contact ..."""
+    back_m_s: float = 0.0
+    """... which is to be this speed [m/s] away from the net."""
+    spike_offset: float = 0.0
+    """`volley_spike_hard`: `offset_cost` of the spiker; and likewise:"""
+    spike_tilt: float = 0.0
+    spike_height: float = 0.0
+    spike_speed: float = 0.0
+    spike_effort: float = 0.0
+    """`tilt_effort` of the spiker."""
+    spike_lift: float = 0.0
+    """`lift_effort` of the spiker."""
+    other: float = 0.0
+    """`PlayLaw`: score of an attack to the other side: a constant ..."""
+    other_receiver: float = 0.0
+    """... plus this for each 3 m of the opposing receiver from the middle of the court ..."""
+    other_ball: float = 0.0
+    """... plus this for each 3 m of the ball; and likewise:"""
+    short: float = 0.0
+    """Score of a short attack."""
+    short_receiver: float = 0.0
+    """Here for each 3 m that the opposing receiver stands behind 3 m from the net."""
+    short_ball: float = 0.0
+    dump: float = 0.0
+    """Score of an attack by the setter."""
+    dump_receiver: float = 0.0
+    dump_ball: float = 0.0
+    quick: float = 0.0
+    """Score of an attack by the receiver."""
+    quick_receiver: float = 0.0
+    quick_ball: float = 0.0
+    go: float = 0.0
+    """Score of the receiver's post: it rounds to left, middle or right."""
+    go_attacker: float = 0.0
+    """Here for each 3 m of the opposing attacker from the middle of the court."""
+    go_ball: float = 0.0
+    short_m: float = 0.0
+    """Distance [m] from the net at which a short attack is aimed."""
+    go_m: float = 0.0
+    """Distance [m] of the receiver's left and right post from the middle of the court."""
 
 
 class ComingContact(NamedTuple):
@@ -158,14 +199,19 @@ class StrikeLaw:
         self._scenario = scenario
         self.search_from = self.first()
         self.gains = gains or self.search_from
-        chosen, dt_s, vehicle = self.gains, scenario.period_s, scenario.vehicle_config
-        lag_s = vehicle.rotors.time_constant_s
-        model = vehicle.control.tilt_per_s, vehicle.control.rate_per_s, lag_s
-        worth = (chosen.offset_cost, chosen.tilt_cost), (chosen.height_cost, chosen.speed_cost)
-        self._flat = horizontal_table(model, worth[0], chosen.tilt_effort, dt_s, STEPS)
-        self._high = vertical_table(lag_s, worth[1], chosen.lift_effort, dt_s, STEPS)
+        chosen = self.gains
+        flat = chosen.offset_cost, chosen.tilt_cost, 0.0, chosen.tilt_effort
+        self._flat, self._high = self.tables(flat, (chosen.height_cost, chosen.speed_cost, chosen.lift_effort))
         names = (*READS, *BALL, *self.further)
         self.observation = ObservationSpec(tuple(map(ObservationField, names)), scenario.rule)
+
+    def tables(self, flat: tuple[Array, ...], high: tuple[Array, ...]) -> tuple[Array, Array]:
+        """Return the tables of gains, of costs of (offset, tilt, speed, effort) and of (height, speed, effort)."""
+        vehicle, dt_s = self._scenario.vehicle_config, self._scenario.period_s
+        lag_s = vehicle.rotors.time_constant_s
+        model = vehicle.control.tilt_per_s, vehicle.control.rate_per_s, lag_s
+        sideways = horizontal_table(model, (flat[0], flat[1], flat[2]), flat[3], dt_s, STEPS)
+        return sideways, vertical_table(lag_s, (high[0], high[1]), high[2], dt_s, STEPS)
 
     def first(self) -> StrikeGains:
         """Gains at the start of a search."""
@@ -237,24 +283,33 @@ class StrikeLaw:
     def strike(self, seen: CourtSeen, meeting: ComingContact, blow: WantedBlow) -> tuple[tuple[Array, Array], Array]:
         """Commanded tilt along x and y, and vertical acceleration [m/s^2], on the way to the contact."""
         to_go = namespace(meeting.in_s).maximum(meeting.in_s / self._scenario.period_s, self.least_steps)
-        flat, high = gains_at(self._flat, to_go), gains_at(self._high, to_go)
+        flat, high = self.gains_now(seen, to_go)
         turning, swinging = cross(seen.spin, seen.up), cross(self.turned(seen), seen.up)
-        sunk = self.sinking(blow)
+        sunk, moving = self.sinking(blow), (self.back(seen), 0 * seen.pos[1])
         found: list[Array] = []
         for axis in (0, 1):
             up, wanted = namespace(seen.up[2]).maximum(seen.up[2], 0.2), blow.normal[axis] / blow.normal[2]
             state = (
-                seen.pos[axis] - meeting.place[axis] + sunk[axis],
-                seen.vel[axis],
+                seen.pos[axis] - meeting.place[axis] + sunk[axis] + moving[axis] * meeting.in_s,
+                seen.vel[axis] - moving[axis],
                 seen.up[axis] / up,
                 turning[axis] / up,
                 swinging[axis] / up,
                 wanted,
             )
-            found.append(-sum(flat[..., i] * value for i, value in enumerate(state)))
+            found.append(-sum(flat[axis][..., i] * value for i, value in enumerate(state)))
         speed = (blow.speed_m_s - self.sideways(seen, meeting, blow)) / blow.normal[2]
         state = (seen.pos[2] - meeting.place[2] - sunk[2], seen.vel[2], self.lift(seen), speed)
         return (found[0], found[1]), -sum(high[..., i] * value for i, value in enumerate(state))
+
+    def gains_now(self, seen: CourtSeen, to_go: Array) -> tuple[tuple[Array, Array], Array]:
+        """Gains [..., 6] along x and along y, and [..., 4] upwards."""
+        gains = gains_at(self._flat, to_go)
+        return (gains, gains), gains_at(self._high, to_go)
+
+    def back(self, seen: CourtSeen) -> Array:
+        """Wanted speed away from the net [m/s] at the contact, where that speed has a cost."""
+        return 0 * seen.pos[0]
 
     def sideways(self, seen: CourtSeen, meeting: ComingContact, blow: WantedBlow) -> Array:
         """Part of the racket's normal speed [m/s] that comes from the horizontal speed at the contact; in the last

@@ -7,6 +7,7 @@ from robomarl.core.types import Array, Figures
 from robomarl.core.view import LocalView
 from robomarl.domains.volleyball.lab.check import probe_of
 from robomarl.domains.volleyball.lab.controllers.match import MatchLaw
+from robomarl.domains.volleyball.lab.controllers.plays import PlayLaw
 from robomarl.domains.volleyball.lab.match.env import make_env
 from robomarl.domains.volleyball.lab.match.evaluation import NOBODY, play_row
 from robomarl.domains.volleyball.lab.match.model import MATCH_MODEL
@@ -24,6 +25,8 @@ from robomarl.lab.simulation import Evaluated, Games, Imitated, Simulation
 NET_M, BESIDE_M, LOW_M, HIGH_M = 0.3, 3.0, -9.0, 9.0
 """Room of a team for the safety filter: distance [m] from the net, beyond the court's lines, and heights [m]. It has no
 floor: drones dive by 9 m/s^2 two metres above the ground, and a filter that assumes a delay of 0.2 s forbids that."""
+THREE = 3
+"""Robots of a team with a high level."""
 COLUMNS = ("policy", "against", "sim", "filter", "win_rate", "win_rate_ci95", "draws", "hits_median", "collisions")
 """Columns of the table of `robomarl eval`."""
 
@@ -74,7 +77,7 @@ SIMULATION = Simulation(
     model=MATCH_MODEL,
     staging=STAGING,
     imitated=Imitated(
-        law=lambda scenario: MatchLaw,
+        law=lambda scenario: PlayLaw if scenario.count == THREE else MatchLaw,
         failed=MATCH_MODEL.ended,
         is_harsh=lambda scenario: False,
         harder=lambda scenario: scenario,

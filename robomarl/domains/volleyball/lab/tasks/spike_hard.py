@@ -33,12 +33,12 @@ from robomarl.domains.volleyball.lab.tasks.pair import GAP, LOW_BALL_M, PAIR
 from robomarl.domains.volleyball.lab.world import NOBODY
 from robomarl.lab.sim.model import TeamWorld
 
-CLEAR_M = 0.15
+CLEAR_M = 0.3
 """Clearance [m] of the ball over the net from which on it earns no more."""
 SHORT_M, EARLY_M = 1.5, 1.5
 """Distance [m] by which a defender comes too short that earns most, and by which it would be too early that earns
 nothing."""
-ROOM_M = 0.8
+ROOM_M = 0.5
 """Distance [m] from the net that a drone should have when the ball crosses, to turn back in time."""
 ASIDE_SHARE = 0.02
 """Distance to the lines that an aimed ball keeps, as a share of its distance to the middle of the court."""

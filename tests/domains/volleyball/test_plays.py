@@ -1,0 +1,100 @@
+"""The high level of a team: without weights it is the script, weights choose skills, and searches with other teams."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import jax
+import numpy as np
+import pytest
+
+from robomarl.core.config import UserError
+from robomarl.domains.volleyball.lab.controllers.match import MatchLaw
+from robomarl.domains.volleyball.lab.controllers.plays import ATTACK, HIGH, RECEIVE, SERVE, SET, PlayLaw
+from robomarl.domains.volleyball.lab.controllers.strike import CourtSeen, seen_of
+from robomarl.domains.volleyball.lab.match.scenario import MatchScenario
+from robomarl.domains.volleyball.lab.match.sim import make_matches
+from robomarl.lab.sim.scenario import load_scenario
+from robomarl.lab.train.algorithm import training_env
+from robomarl.lab.train.config import SearchConfig, load_recipe
+from robomarl.lab.train.policy_search.search import SearchOptions, keep_gains, rival_of, steps_of
+from robomarl.lab.train.policy_search.structured import gained_law
+
+
+def loaded(name: str = "volley_3v3") -> MatchScenario:
+    return load_scenario(name, MatchScenario)
+
+
+def observed(law: MatchLaw, steps: int = 40) -> np.ndarray:
+    """[E, M, O] observations of the law after some decisions of its own."""
+    sim = make_matches(loaded(), "fast", 2, 0)
+    sim.reset()
+    for _ in range(steps):
+        sim.step(law.act(law.observation.observe((), sim.views())[1]))
+    return law.observation.observe((), sim.views())[1]
+
+
+def sight(law: PlayLaw) -> CourtSeen:
+    return seen_of(observed(law))
+
+
+def test_without_weights_the_team_plays_as_the_script():
+    play, script = PlayLaw(loaded()), MatchLaw(loaded())
+    for steps in (10, 40, 90):
+        obs = observed(play, steps)
+        np.testing.assert_allclose(play.act(obs), script.act(obs[..., : script.observation.size]), atol=1e-5)
+
+
+def test_the_high_level_chooses_skills_by_the_sign_of_a_score():
+    law = PlayLaw(loaded())
+    kinds = law.skill(sight(law))
+    assert set(np.unique(kinds)) <= {SERVE, RECEIVE, SET, ATTACK}
+    assert (kinds[:, 0] == SET).all() and (kinds[:, 1] == ATTACK).all(), "robot 0 sets and robot 1 attacks"
+    dumps = law.with_gains(law.first()._replace(dump=1.0))
+    assert (dumps.skill(sight(law))[:, 0] == ATTACK).all()
+
+
+def test_an_attack_goes_to_the_other_side_or_short():
+    law = PlayLaw(loaded())
+    seen = sight(law)
+    plain = law.with_gains(law.first()._replace(aside_m=2.0))
+    other = law.with_gains(law.first()._replace(aside_m=2.0, other=1.0, short=1.0))
+    meeting = plain.meeting(seen)
+    x, y = plain.target(seen, meeting)
+    near, across = other.target(seen, meeting)
+    assert (y[:, 1] == 2.0).all() and (across[:, 1] == -2.0).all()
+    assert (near[:, 1] == -1.5).all() and (x[:, 1] < near[:, 1]).all()
+
+
+def test_the_opponents_places_are_those_of_the_other_half():
+    law = PlayLaw(loaded())
+    x, _ = law.opponent(sight(law), 0)
+    assert (x < 0).all(), "both teams see their opponents beyond the net"
+
+
+@pytest.mark.parametrize(("weight", "place"), [(1.0, 1.0), (-1.0, -1.0), (0.2, 0.0)])
+def test_the_receivers_post_is_left_middle_or_right(weight: float, place: float):
+    law = PlayLaw(loaded())
+    aside = law.with_gains(law.first()._replace(go=weight)).wait_y(sight(law))
+    np.testing.assert_array_equal(aside, place + 0 * aside)
+
+
+def test_a_search_may_move_the_high_level_alone_or_everything():
+    law = PlayLaw(loaded())
+    named = dict.fromkeys(HIGH, 0.5)
+    alone = steps_of(law, SearchConfig(steps=named, steps_alone=True))
+    both = steps_of(law, SearchConfig(steps=named))
+    assert {name for name, step in alone._asdict().items() if step} == set(HIGH)
+    assert np.count_nonzero(both) == np.count_nonzero(law.search_step) + len(HIGH)
+    with pytest.raises(UserError, match="search.steps of the recipe: wings is no gain"):
+        steps_of(law, SearchConfig(steps={"wings": 1.0}))
+
+
+def test_the_other_team_of_a_search_is_drawn_from_the_named_runs(tmp_path: Path):
+    config = replace(load_recipe("volley_3v3")[0], filter="off")
+    scenario = replace(loaded(), time_limit_s=0.1)
+    law = gained_law(scenario)
+    keep_gains(config, scenario, law.search_from._replace(beyond_m=1.25), SearchOptions(tmp_path / "one"))
+    env = training_env(config, scenario)
+    worth = SearchConfig(teams=("first", str(tmp_path / "one")))
+    drawn = {float(rival_of(env, law, worth, key).gains.beyond_m) for key in jax.random.split(jax.random.key(0), 12)}  # type: ignore[union-attr]
+    assert drawn == {np.float32(1.25), np.float32(law.search_from.beyond_m)}
