@@ -42,7 +42,8 @@ def check_fit(bundle: Bundle, fleet: Fleet) -> list[str]:
     if fault := camera_fault(contract, vehicle):
         raise UserError(f"{fault}; nothing was switched, name a bundle for this camera.")
     changed = differing(contract.vehicle.content, to_dict(vehicle))
-    return [f"{vehicle.name}: {key} is {ours!r} here and was {theirs!r} in training." for key, theirs, ours in changed]
+    file = next(map(fleet.vehicle_of, fleet.flown_as(vehicle.name)), vehicle.name)
+    return [f"{file}: {key} is {ours!r} here and was {theirs!r} in training." for key, theirs, ours in changed]
 
 
 def differing(theirs: object, ours: object, key: str = "") -> list[tuple[str, object, object]]:
