@@ -13,7 +13,7 @@ BATCHES = (256, 1024, 4096)
 REPEATS, THREADS = 5, 2
 
 
-def rows(cases: tuple[str, ...] = ("swap_4", "lift_3", "soccer", "mujoco")) -> list[Row]:
+def rows(cases: tuple[str, ...] = ("swap_4", "lift_3", "soccer", "volleyball", "mujoco")) -> list[Row]:
     """The cases one after the other."""
     from robomarl.lab.sim.engines.compiler import share_results
 
@@ -55,6 +55,21 @@ def soccer() -> list[Row]:
     env = SoccerEnv(load_scenario("soccer_2v2"))
     rates = {n: in_turn([fast_steps(env, n)])[0] for n in (1024, 4096, 8192)}
     return [Row(f"soccer_2v2 fast, {n} games", "agent-steps", rate, "1/s") for n, rate in rates.items()]
+
+
+def volleyball() -> list[Row]:
+    """Drones that play volleyball on `fast`, with exact impacts, referee, observation and reward."""
+    from robomarl.lab.sim.env import make_env
+    from robomarl.lab.sim.scenario import load_scenario
+
+    found = []
+    for name in ("volley_bump", "volley_bump_pass", "volley_3v3"):
+        scenario = load_scenario(name)
+        steps = in_turn([fast_steps(make_env(scenario), 4096)])[0]
+        case = f"{name} fast, 4096 teams"
+        found += [Row(case, "agent-steps", steps, "1/s")]
+        found += [Row(case, "drone sub-steps", steps * scenario.substeps, "1/s")]
+    return found
 
 
 def fast_steps(env, batch: int, length: int = 50) -> tuple[Callable[[], object], int]:
@@ -126,6 +141,7 @@ CASES: dict[str, Callable[[], list[Row]]] = {
     "swap_4": partial(beside_mujoco, "swap_4"),
     "lift_3": partial(beside_mujoco, "lift_3"),
     "soccer": soccer,
+    "volleyball": volleyball,
     "mujoco": closed_loop,
 }
 """Cases by the name that `--case` takes."""

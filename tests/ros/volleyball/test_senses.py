@@ -126,3 +126,36 @@ def test_a_message_that_is_no_ball_is_refused():
 
     with pytest.raises(MessageError, match="has 3 poses, and the ball has 2"):
         ball_to(PoseArray(poses=[Pose()] * 3))
+
+
+def test_a_robot_waits_for_a_ball_message_of_after_the_hit():
+    """The referee has handed the turn over, and the ball's message of that hit was lost."""
+    scenario, sim = flown("volley_bump_pass")
+    task, _ = seat_of("volley_bump_pass", (2, 1), 0)
+    view, heard = seen_from((3.0, -2.5, 2.5)), told(scenario, sim.world)
+    after_hit = heard[COURT.name].copy()
+    after_hit[[1, 3], 0] = after_hit[[3, 1], 0]
+    newer = heard[BALL.name]._replace(stamp_s=NOW_S + 0.02)
+    cases = [(heard[COURT.name], heard[BALL.name]), (after_hit, heard[BALL.name]), (after_hit, newer)]
+    waits = []
+    for court, ball in cases:
+        task.sensed({COURT.name: court, BALL.name: ball}, snapshot(NOW_S + 0.03))
+        waits.append(task.waits(view) is not None)
+    assert waits == [False, True, False]
+    task.sensed(
+        {COURT.name: heard[COURT.name], BALL.name: newer._replace(stamp_s=NOW_S + 0.04)}, snapshot(NOW_S + 0.05)
+    )
+    assert task.waits(view) is None, "both messages of a hit came at once"
+
+
+def test_messages_of_the_tracking_system_are_late_and_some_are_lost():
+    from robomarl.domains.volleyball.field.tracking import LateMessages
+
+    late = LateMessages(0.01, 0.25, seed=0)
+    got = []
+    for k in range(2000):
+        late.send(k, 0.02 * k)
+        assert late.arrived(0.02 * k + 0.005) is None
+        got.append(late.arrived(0.02 * k + 0.0101))
+    assert 1400 < sum(message is not None for message in got) < 1600
+    assert all(message in (None, k) for k, message in enumerate(got))

@@ -5,6 +5,7 @@ again.
 """
 
 import sys
+from collections import deque
 from pathlib import Path
 
 from std_srvs.srv import SetBool
@@ -15,6 +16,7 @@ from robomarl.domains.volleyball.field.messages import messages
 from robomarl.domains.volleyball.field.real_time_court import RallyFigures, RealTimeCourt
 from robomarl.domains.volleyball.field.tracking import LateMessages
 from robomarl.domains.volleyball.lab.scenario import VolleyScenario
+from robomarl.domains.volleyball.lab.world import Rally
 from robomarl.domains.volleyball.ros.tracked_ball import BALL
 from robomarl.field.simulated.team_sim_node import TeamSimNode
 from robomarl.lab.simulation import simulation_of
@@ -46,12 +48,19 @@ class CourtNode(TeamSimNode[VolleyScenario]):
     def restart(self, seed: int) -> None:
         """A new rally."""
         sensor = self._scenario.ball_sensor
-        self._tracking = LateMessages(*((sensor.latency_s, sensor.loss) if sensor else (0.0, 0.0)), seed)
+        self._latency_s = sensor.latency_s if sensor else 0.0
+        self._tracking = LateMessages(self._latency_s, sensor.loss if sensor else 0.0, seed)
+        self._records: deque[tuple[float, Rally]] = deque()
         super().restart(seed)
 
     def sense(self, stamp_s: float) -> dict[str, Message]:
         """Return the referee's message, and the ball's if one has arrived."""
-        made = messages(self._scenario, self._team.world, stamp_s, self._team.in_play)
+        world, in_play = self._team.world, self._team.in_play
+        self._records.append((stamp_s, world.own.rally))
+        while len(self._records) > 1 and self._records[1][0] + self._latency_s <= stamp_s:
+            self._records.popleft()  # the referee judges by the ball as it is tracked
+        seen = world._replace(own=world.own._replace(rally=self._records[0][1])) if in_play else world
+        made = messages(self._scenario, seen, stamp_s, in_play)
         self._tracking.send(made.pop(BALL.name), stamp_s)
         ball = self._tracking.arrived(stamp_s)
         return made if ball is None or self._hidden else {**made, BALL.name: ball}

@@ -76,9 +76,10 @@ class RealTimeCourt(RealTimeModel):
         self._is_match = isinstance(scenario, MatchScenario)
 
     def simulated(self, seed: int) -> ModelSim:
-        """One rally on MuJoCo."""
+        """One rally on MuJoCo; in matches the sides serve in turn, seed by seed."""
         made = simulation_of(self._scenario).batch(self._scenario, "mujoco", 1, seed)
         assert isinstance(made, ModelSim), "volleyball on MuJoCo is a batch of a model"
+        made.take(seed % 2, 2)
         return made
 
     def reset(self, seed: int) -> None:

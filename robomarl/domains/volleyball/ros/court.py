@@ -13,7 +13,7 @@ from robomarl.core.domain.onboard import Content, LazyImport
 from robomarl.core.view import LocalView
 from robomarl.domains.volleyball.core.sensed import TURNS, VolleySensed
 from robomarl.domains.volleyball.core.waiting import waiting
-from robomarl.domains.volleyball.ros.tracked_ball import BALL, NO_BALL, SENSOR, carried_on, is_lost
+from robomarl.domains.volleyball.ros.tracked_ball import BALL, NO_BALL, SENSOR, HitWatch, carried_on, is_lost
 from robomarl.ros.fieldtask import FieldTask, Seat, Sensor
 from robomarl.ros.io.messages import Message, TeamSnapshot
 from robomarl.ros.topics import NodeGraph, Topic
@@ -65,7 +65,7 @@ class Court:
 
     def __init__(self, seat: Seat, has_ball: bool) -> None:
         """Nothing is in play; `has_ball`: a ball is played in the task."""
-        self._seat, self._has_ball, self._waits = seat, has_ball, has_ball
+        self._seat, self._has_ball, self._waits, self._watch = seat, has_ball, has_ball, HitWatch()
 
     def sensed(self, values: Mapping[str, Any], snapshot: TeamSnapshot) -> VolleySensed:
         """Return what the robot senses; in tasks without a ball it senses its own place as the ball's."""
@@ -76,7 +76,8 @@ class Court:
         turn = np.zeros(TURNS)
         turn[: min(seat.size, TURNS)] = robots[:TURNS, 0]
         seen = values.get(BALL.name) or NO_BALL
-        self._waits = self._has_ball and (rows[0, 0] < 0.5 or is_lost(seen, snapshot.now_s))
+        is_behind = self._watch.is_behind(turn, seen)
+        self._waits = self._has_ball and bool(rows[0, 0] < 0.5 or is_behind or is_lost(seen, snapshot.now_s))
         ball = carried_on(seen, snapshot.now_s)
         return VolleySensed(ball.pos_m, ball.vel_m_s * self._has_ball, robots[seat.index, 1:5], turn)
 

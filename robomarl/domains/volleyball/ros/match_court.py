@@ -14,7 +14,7 @@ from robomarl.core.domain.onboard import Content, LazyImport
 from robomarl.core.view import Goal, LocalView
 from robomarl.domains.volleyball.core.match.sensed import MatchSensed
 from robomarl.domains.volleyball.core.waiting import waiting
-from robomarl.domains.volleyball.ros.tracked_ball import BALL, NO_BALL, SENSOR, carried_on, is_lost
+from robomarl.domains.volleyball.ros.tracked_ball import BALL, NO_BALL, SENSOR, HitWatch, carried_on, is_lost
 from robomarl.ros.fieldtask import FieldTask, Seat, Sensor
 from robomarl.ros.io.messages import TeamSnapshot
 from robomarl.ros.topics import GOAL, ROBOT_TOPICS, NodeGraph, Topic
@@ -51,7 +51,7 @@ class MatchSeat:
 
     def __init__(self, seat: Seat) -> None:
         """Nothing is in play."""
-        self._seat, self._waits = seat, True
+        self._seat, self._waits, self._watch = seat, True, HitWatch()
         self._blank = np.zeros((HEAD_ROWS + 2 * (RECORD_ROWS + PLACE_ROWS) * seat.size, 3))
 
     def sensed(self, values: Mapping[str, Any], snapshot: TeamSnapshot) -> MatchSensed:
@@ -59,9 +59,10 @@ class MatchSeat:
         told, seat, count = values.get(MATCH_COURT.name), self._seat, self._seat.size
         rows = self._blank if told is None or len(told) != len(self._blank) else told
         seen = values.get(BALL.name) or NO_BALL
-        self._waits = bool(rows[0, 0] < 0.5 or is_lost(seen, snapshot.now_s))
         ball, change = carried_on(seen, snapshot.now_s), TURNED if seat.away else np.ones(3)
         records = rows[HEAD_ROWS : HEAD_ROWS + 2 * RECORD_ROWS * count].reshape(2, count, 3 * RECORD_ROWS)
+        is_behind = self._watch.is_behind(records[:, :, 0], seen)
+        self._waits = bool(rows[0, 0] < 0.5 or is_behind or is_lost(seen, snapshot.now_s))
         places = rows[-2 * count :].reshape(2, count, 3)
         mine, here = records[int(seat.away)], float(rows[0, 1] == seat.away)
         return MatchSensed(

@@ -64,3 +64,23 @@ def carried_on(ball: TrackedBall, now_s: float) -> TrackedBall:
     on_s = float(np.clip(now_s - ball.stamp_s, 0.0, LOST_S))
     fall = np.array([0.0, 0.0, GRAVITY_M_S2 * on_s])
     return TrackedBall(ball.pos_m + on_s * (ball.vel_m_s - fall / 2), ball.vel_m_s - fall, now_s)
+
+
+class HitWatch:
+    """Notes when the referee has seen a hit of which the ball's own messages do not know yet, because one was lost.
+
+    A robot that gets the turn would else strike for a moment at the ball as it flew before the hit.
+    """
+
+    def __init__(self) -> None:
+        """Nothing was seen."""
+        self._record, self._stamp_s, self._behind = np.zeros(0), -np.inf, False
+
+    def is_behind(self, record: np.ndarray, ball: TrackedBall) -> bool:
+        """True if the referee's record [R] has changed since the ball's last message; called once for each view."""
+        if not np.array_equal(record, self._record):
+            self._behind = ball.stamp_s == self._stamp_s
+        elif ball.stamp_s > self._stamp_s:
+            self._behind = False
+        self._record, self._stamp_s = record, ball.stamp_s
+        return self._behind

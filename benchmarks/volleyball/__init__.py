@@ -1,0 +1,1 @@
+"""Volleyball on a plant that shares no code with the engines."""
