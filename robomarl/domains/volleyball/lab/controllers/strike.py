@@ -7,7 +7,7 @@ go brings it to the place, with the tilt and the speed of the blow. Its tangenti
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 
@@ -222,7 +222,7 @@ class StrikeLaw:
         """Return half of the gains at the start of a search, so that they at most double."""
         return StrikeGains(*(abs(value) / 2 for value in self.search_from))
 
-    def with_gains(self, gains: StrikeGains) -> "StrikeLaw":
+    def with_gains(self, gains: StrikeGains) -> Self:
         """Return this law with other gains."""
         return type(self)(self._scenario, gains)
 
