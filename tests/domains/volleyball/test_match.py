@@ -209,6 +209,11 @@ def test_the_script_plays_itself_for_ten_seconds(sim: str):
     assert found["min_mates_m"] > 0.8
 
 
+def test_the_script_of_six_serves_and_plays_itself_for_ten_seconds():
+    found = played("volley_6v6", "fast", 2, "script", "script")
+    assert found["draws"] == 2 and found["hits_median"] >= 8 and found["min_mates_m"] > 0.8
+
+
 def test_eval_against_asks_the_domain_of_the_scenario_or_of_the_script():
     from robomarl.front.cli.eval import Args, simulation_for_options
     from robomarl.lab.simulation import simulation_named
