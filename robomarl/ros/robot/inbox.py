@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robomarl.core.certificate.figures import CLOCK_OFFSET_S
 from robomarl.core.view import Goal, Heard, LocalView, Own, Plan
 from robomarl.ros.fieldtask import PLAIN, FieldTask
 from robomarl.ros.intake.goal_slot import GoalLimits, GoalSlot
@@ -250,7 +251,8 @@ class Inbox:
         own_ok = not (own_problems or task_problems and self.task.team_rule is TeamFallback.CONTINUE)
         ages = np.array(source), np.array(delivery)
         sensed = tuple(now.stamp_s - slot.stamp_s for slot in self._sensed.values())
-        told = self._told_by([slot.value if judged[name][1] else None for name, slot in self._heard.items()])
+        said = [slot.value if judged[name][1] else None for name, slot in self._heard.items()]
+        told = self._told_by(said, delivery[1:])
         return InputSnapshot(
             view, own_ok, not task_problems, tuple(problems), *ages, self.jumps.count, sensed, self._goal.count, told
         )
@@ -313,10 +315,13 @@ class Inbox:
             time_s=np.float64(time_s),
         )
 
-    def _told_by(self, said: list[Broadcast | None]) -> tuple[AddressedWord | None, ...]:
-        """Return what messages tell this robot; only those that are new since the last time are read."""
+    def _told_by(self, said: list[Broadcast | None], since_s: list[float]) -> tuple[AddressedWord | None, ...]:
+        """Return what messages tell this robot; only those that are new since the last time are read.
+
+        Words wait until they are older than clocks differ: nobody hears, by its own clock, what is not yet said.
+        """
         for k, (now, (before, _)) in enumerate(zip(said, self._told, strict=True)):
-            if now is not before:
+            if now is not before and (now is None or since_s[k] >= CLOCK_OFFSET_S):
                 self._told[k] = now, told_to(now.words if now else None, self._name)
         return tuple(told for _, told in self._told)
 

@@ -6,6 +6,7 @@ import pytest
 
 from robomarl.core.view import Goal, Plan, blank_view
 from robomarl.ros.io.messages import Detections
+from robomarl.ros.robot.certified.words import NUMBERS, TeamWords
 from robomarl.ros.robot.inbox import Broadcast, Estimate, Inbox, InboxLimits, InputSnapshot, Now
 
 TEAM = ("a", "b", "c")
@@ -237,3 +238,18 @@ def test_a_stranger_counts_as_not_heard():
     np.testing.assert_array_equal(reading.view.heard.mask, [False, True])
     inbox.expect_bundle("f" * 64, {"c": "carrier_600"})
     np.testing.assert_array_equal(read(inbox).view.heard.mask, [True, True])
+
+
+def test_words_wait_until_they_are_older_than_clocks_differ():
+    """A message of 1 ms ago may, by this robot's clock, not be said yet: the words of before still count."""
+    inbox = full()
+    old, new = (TeamWords(("b",), np.full((3, NUMBERS), value)) for value in (1.0, 2.0))
+    for k, (words, at_s) in enumerate(((old, 5.0), (new, 5.019))):
+        inbox.put_mate("a", said(k)._replace(words=words), 100.001 + 0.01 * k, at_s)
+        reading = read(inbox)
+        mate = inbox.mates.index("a")
+        assert reading.view.heard.pos_m[mate, 0] == k, "the state counts at once"
+        told = reading.told[mate]
+        assert told is not None and told.word.course.brake_m_s2 == 1.0
+    told = read(inbox, 0.0215).told[mate]
+    assert told is not None and told.word.course.brake_m_s2 == 2.0
