@@ -125,6 +125,7 @@ class Inbox:
         self._said: list[Broadcast | None] = [None] * len(self.mates)
         self._name = team[index]
         self._told: list[tuple[Broadcast | None, AddressedWord | None]] = [(None, None)] * len(self.mates)
+        self._waiting = [list[tuple[Broadcast | None, float]]() for _ in self.mates]
         self._goal, self._history = GoalSlot(limits.goals, task.fixed_goal), PoseHistory()
         self._arrived: Estimate | None = None
         self._arrivals = PoseHistory()
@@ -252,7 +253,7 @@ class Inbox:
         ages = np.array(source), np.array(delivery)
         sensed = tuple(now.stamp_s - slot.stamp_s for slot in self._sensed.values())
         said = [slot.value if judged[name][1] else None for name, slot in self._heard.items()]
-        told = self._told_by(said, delivery[1:])
+        told = self._told_by(said, now.steady_s)
         return InputSnapshot(
             view, own_ok, not task_problems, tuple(problems), *ages, self.jumps.count, sensed, self._goal.count, told
         )
@@ -315,13 +316,20 @@ class Inbox:
             time_s=np.float64(time_s),
         )
 
-    def _told_by(self, said: list[Broadcast | None], since_s: list[float]) -> tuple[AddressedWord | None, ...]:
+    def _told_by(self, said: list[Broadcast | None], now_s: float) -> tuple[AddressedWord | None, ...]:
         """Return what messages tell this robot; only those that are new since the last time are read.
 
-        Words wait until they are older than clocks differ: nobody hears, by its own clock, what is not yet said.
+        Words wait until they are older than clocks differ: nobody hears, by its own clock, what is not yet said. While
+        the newest ones wait, those that waited before them are read.
         """
-        for k, (now, (before, _)) in enumerate(zip(said, self._told, strict=True)):
-            if now is not before and (now is None or since_s[k] >= CLOCK_OFFSET_S):
+        for k, (name, newest) in enumerate(zip(self.mates, said, strict=True)):
+            before, _ = self._told[k]
+            waited = [(one, at_s) for one, at_s in self._waiting[k] if one is not newest]
+            arrived = [*waited, (newest, self._heard[name].arrived_s)]
+            ready = [one for one, at_s in arrived if one is None or now_s - at_s >= CLOCK_OFFSET_S]
+            self._waiting[k] = [] if newest is None else [one for one in arrived if now_s - one[1] < CLOCK_OFFSET_S]
+            now = ready[-1] if ready else before
+            if now is not before:
                 self._told[k] = now, told_to(now.words if now else None, self._name)
         return tuple(told for _, told in self._told)
 

@@ -241,15 +241,18 @@ def test_a_stranger_counts_as_not_heard():
 
 
 def test_words_wait_until_they_are_older_than_clocks_differ():
-    """A message of 1 ms ago may, by this robot's clock, not be said yet: the words of before still count."""
-    inbox = full()
-    old, new = (TeamWords(("b",), np.full((3, NUMBERS), value)) for value in (1.0, 2.0))
-    for k, (words, at_s) in enumerate(((old, 5.0), (new, 5.019))):
-        inbox.put_mate("a", said(k)._replace(words=words), 100.001 + 0.01 * k, at_s)
-        reading = read(inbox)
-        mate = inbox.mates.index("a")
-        assert reading.view.heard.pos_m[mate, 0] == k, "the state counts at once"
+    """A message of 1 ms ago may, by this robot's clock, not be said yet: the words of before still count. Messages that
+    come 1 ms before each tick are read one tick later each."""
+    inbox, mate, found = full(), full().mates.index("a"), []
+    for tick in range(5):
+        words = TeamWords(("b",), np.full((3, NUMBERS), tick + 1.0))
+        inbox.put_mate("a", said(tick)._replace(words=words), 100.001 + 0.02 * tick, 5.019 + 0.02 * tick)
+        reading = read(inbox, 0.02 + 0.02 * tick)
+        assert reading.view.heard.pos_m[mate, 0] == tick, "the state counts at once"
         told = reading.told[mate]
-        assert told is not None and told.word.course.brake_m_s2 == 1.0
-    told = read(inbox, 0.0215).told[mate]
-    assert told is not None and told.word.course.brake_m_s2 == 2.0
+        found.append(None if told is None else float(told.word.course.brake_m_s2))
+        again = read(inbox, 0.0205 + 0.02 * tick).told[mate]
+        assert again is told, "half a millisecond later it is no older"
+    assert found == [None, 1, 2, 3, 4]
+    told = read(inbox, 0.1015).told[mate]
+    assert told is not None and told.word.course.brake_m_s2 == 5
