@@ -324,6 +324,8 @@ class Inbox:
         """
         for k, (name, newest) in enumerate(zip(self.mates, said, strict=True)):
             before, _ = self._told[k]
+            if newest is before and not self._waiting[k]:
+                continue
             waited = [(one, at_s) for one, at_s in self._waiting[k] if one is not newest]
             arrived = [*waited, (newest, self._heard[name].arrived_s)]
             ready = [one for one, at_s in arrived if one is None or now_s - at_s >= CLOCK_OFFSET_S]
