@@ -16,6 +16,8 @@ from robomarl.lab.evaluate.sealed_scenario import sealed
 from robomarl.lab.league.two_sides import PilotedTeam, Player, ScriptTeam
 from robomarl.lab.sim.scenario import Scenario, load_scenario
 from robomarl.lab.simulation import Games, simulation_of
+from robomarl.lab.train.policy_search.structured import FILE as LAW_FILE
+from robomarl.lab.train.policy_search.structured import is_law
 from robomarl.lab.train.run.run_folder import Run, RunPolicy, load_run
 from robomarl.lab.train.stages.plan import is_staged
 from robomarl.lab.train.state import TrainState
@@ -117,6 +119,9 @@ def _opened(name: str, games: Games) -> Opened:
     path = Path(name)
     if path.name in STATES and is_run(path.parent):
         return _of_run(load_run(path.parent, path.name), _hash(path.read_bytes()))
+    if is_law(path):
+        policy, own = resolve_policy(name)
+        return Opened("run", policy, own, _hash((path / LAW_FILE).read_bytes()))
     if is_run(path) or is_staged(path):
         run = load_run(path)
         state = next(path / state for state in STATES if (path / state).is_file())

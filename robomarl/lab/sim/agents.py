@@ -2,7 +2,7 @@
 
 import contextlib
 import io
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, Self, TypeVar
 
 import jax
 import jax.numpy as jnp
@@ -96,6 +96,10 @@ class AgentsEnv(Env, Generic[W]):
 
     def advance(self, world: W, command: jax.Array, draws: jax.Array) -> W:
         """The world one decision later, without filters; draws are uniform, [N, `num_draws`]."""
+        raise NotImplementedError
+
+    def without_filter(self, robots: jax.Array) -> Self:
+        """Return this environment with the commands of these robots, [N] bool, sent as they are."""
         raise NotImplementedError
 
     def views(self, world: W) -> LocalView:

@@ -176,8 +176,8 @@ class SearchConfig:
     steps_alone: bool = False
     """Only gains that `steps` names are searched."""
     opponents: Literal["first", "itself"] = "first"
-    """Gains of the other team in games. first: the law's own, and our robots' rewards count; itself: those of our team,
-    and all robots' rewards count."""
+    """Gains of the other team in games. first: the law's own, without the filter, and our robots' rewards count;
+    itself: those of our team, and all robots' rewards count."""
     teams: tuple[str, ...] = ()
     """Run folders of searches whose gains the other team has, drawn anew for each episode, or first: the law's own. A
     team that is named twice plays twice as much. None: as `opponents` says."""

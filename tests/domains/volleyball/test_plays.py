@@ -13,10 +13,13 @@ from robomarl.domains.volleyball.lab.controllers.plays import ATTACK, HIGH, RECE
 from robomarl.domains.volleyball.lab.controllers.strike import CourtSeen, seen_of
 from robomarl.domains.volleyball.lab.match.scenario import MatchScenario
 from robomarl.domains.volleyball.lab.match.sim import make_matches
+from robomarl.lab.league.players import player_named
+from robomarl.lab.sim.env import make_env
+from robomarl.lab.sim.model import TeamWorld
 from robomarl.lab.sim.scenario import load_scenario
 from robomarl.lab.train.algorithm import training_env
 from robomarl.lab.train.config import SearchConfig, load_recipe
-from robomarl.lab.train.policy_search.search import SearchOptions, keep_gains, rival_of, steps_of
+from robomarl.lab.train.policy_search.search import SearchOptions, check_start, drawn, keep_gains, rivals_of, steps_of
 from robomarl.lab.train.policy_search.structured import gained_law
 
 
@@ -89,6 +92,11 @@ def test_a_search_may_move_the_high_level_alone_or_everything():
         steps_of(law, SearchConfig(steps={"wings": 1.0}))
 
 
+def test_a_gain_that_starts_outside_of_its_search_is_named():
+    with pytest.raises(UserError, match="set_m starts at 4.59 steps, and is searched from 1.5 to 4 steps"):
+        check_start(np.array(["home", "set_m"]), np.array([1.0, 4.59]), np.array([0.5, 1.5]))
+
+
 def test_the_other_team_of_a_search_is_drawn_from_the_named_runs(tmp_path: Path):
     config = replace(load_recipe("volley_3v3")[0], filter="off")
     scenario = replace(loaded(), time_limit_s=0.1)
@@ -96,5 +104,39 @@ def test_the_other_team_of_a_search_is_drawn_from_the_named_runs(tmp_path: Path)
     keep_gains(config, scenario, law.search_from._replace(beyond_m=1.25), SearchOptions(tmp_path / "one"))
     env = training_env(config, scenario)
     worth = SearchConfig(teams=("first", str(tmp_path / "one")))
-    drawn = {float(rival_of(env, law, worth, key).gains.beyond_m) for key in jax.random.split(jax.random.key(0), 12)}  # type: ignore[union-attr]
-    assert drawn == {np.float32(1.25), np.float32(law.search_from.beyond_m)}
+    rivals = rivals_of(env, law, worth)
+    assert rivals is not None
+    found = [drawn(law, rivals, key) for key in jax.random.split(jax.random.key(0), 12)]
+    seen = {(float(team.gains.beyond_m), bool(filtered)) for team, filtered in found}
+    script = np.float32(law.search_from.beyond_m)
+    assert seen == {(np.float32(1.25), True), (script, False)}, "the script has no filter, as in `eval`"
+
+
+def test_a_searched_team_plays_in_a_league(tmp_path: Path):
+    config = replace(load_recipe("volley_3v3")[0], filter="off")
+    scenario = replace(loaded(), time_limit_s=0.1)
+    keep_gains(config, scenario, gained_law(scenario).search_from, SearchOptions(tmp_path / "one"))
+    player = player_named(str(tmp_path / "one"), loaded(), "off")
+    assert (player.kind, len(player.identity)) == ("run", 64)
+
+
+@pytest.mark.slow
+def test_robots_without_the_filter_send_what_they_decide():
+    """Both robots are told to fly into the net; the one behind the filter is held back."""
+    env = make_env(loaded("volley_1v1"), weights=None, safety="qp")
+    state = jax.jit(env.reset)(jax.random.key(0))
+    ask = np.tile(np.array([-9.0, 0.0, 0.0, 0.0], np.float32), (2, 1))
+    free = np.array([False, True])
+    draws = np.full((2, env.num_draws), 0.5, np.float32)
+    fast = state.pipeline_state._replace(world=coming_fast(state.pipeline_state.world))  # type: ignore[union-attr]
+    held = np.asarray(jax.jit(env.decide)(fast, ask, draws)[1])
+    mixed = np.asarray(jax.jit(env.without_filter(jax.numpy.asarray(free)).decide)(fast, ask, draws)[1])
+    np.testing.assert_allclose(mixed[0], held[0])
+    np.testing.assert_array_equal(mixed[1], ask[1])
+    assert (np.abs(held - ask).max(-1) > 1).all(), "the filter keeps both robots from the net"
+
+
+def coming_fast(world: TeamWorld) -> TeamWorld:
+    """Both robots fly to the net with 4 m/s."""
+    speed = np.array([[-4.0, 0, 0], [4.0, 0, 0]], np.float32)
+    return world._replace(vel_m_s=speed)

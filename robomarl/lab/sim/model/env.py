@@ -1,5 +1,8 @@
 """`ModelEnv`: the environment of a `Model` in JAX."""
 
+from copy import copy
+from typing import Self
+
 import jax
 import jax.numpy as jnp
 
@@ -40,6 +43,13 @@ class ModelEnv(AgentsEnv):
         if self.law:
             self.action = ActionSpec(self.action.fields[self.law.count :])
         self._filter = make_filter(scenario, safety)
+        self._unfiltered: jax.Array | None = None
+
+    def without_filter(self, robots: jax.Array) -> Self:
+        """Return this environment with the commands of these robots, [N] bool, sent as they are."""
+        found = copy(self)
+        found._unfiltered = robots
+        return found
 
     @property
     def commanded(self) -> ActionSpec:
@@ -64,6 +74,8 @@ class ModelEnv(AgentsEnv):
             seen = self.law.observation.observe((), self.seen(episode.safety, views))[1]
             action = jnp.concatenate([self.law.act(seen), action], -1)
         safety, command = self._filter(episode.safety, views, action)
+        if self._unfiltered is not None:
+            command = jnp.where(self._unfiltered[:, None], action, command)
         plan = getattr(safety, "plan", None)
         return self.model.advance(self.scenario, episode.world, command, draws, plan), command, safety
 

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -57,6 +58,15 @@ class SearchOptions:
     """Bundles that it goes on from."""
 
 
+class Rivals(NamedTuple):
+    """R teams that the other team of an episode is drawn from."""
+
+    gains: jax.Array
+    """[R, G]"""
+    filtered: jax.Array
+    """[R] bool: the team is behind the filter. The one with the law's own gains is not, as the script of `eval`."""
+
+
 def search_run(config: TrainConfig, scenario: Scenario, options: SearchOptions) -> dict:
     """Search, and save the mean of the last generation as a run folder.
 
@@ -67,13 +77,15 @@ def search_run(config: TrainConfig, scenario: Scenario, options: SearchOptions) 
 
     law = gained_law(scenario)
     first = first_gains(law, config.search.start)
-    create_run(options.out, config, scenario, options.seed, options.ancestry)
     env, count = training_env(config, scenario), config.search.candidates
     score = jax.jit(make_score(env, law, config.search, config.num_envs // count))
+    rivals = rivals_of(env, law, config.search)
     steps = steps_of(law, config.search)
     moved = np.flatnonzero(steps)
     step, least = (np.asarray(gains)[moved] for gains in (steps, law.search_least))
     start = np.asarray(first)[moved] / step
+    check_start(np.array(law.gains._fields)[moved], start, least / step)
+    create_run(options.out, config, scenario, options.seed, options.ancestry)
     bounds = np.stack([least / step, start * 0 + MOST], -1)
     search = CMA(mean=start, sigma=config.search.first_std, bounds=bounds, seed=options.seed, population_size=count)
 
@@ -83,7 +95,7 @@ def search_run(config: TrainConfig, scenario: Scenario, options: SearchOptions) 
         gains[..., moved] = found * step
         return gains
 
-    row = generations(config, env, lambda key, asked: score(key, whole(asked)), search, options)
+    row = generations(config, env, lambda key, asked: score(key, whole(asked), rivals), search, options)
     best = type(law.gains)(*whole(search.mean).tolist())
     save_law(options.out, best, seen_by(scenario, law.with_gains(best), options.seed))
     return {"run": str(options.out), "scenario": scenario.name, **row, "gains": best._asdict()}
@@ -112,6 +124,17 @@ def steps_of(law: GainedLaw, worth: SearchConfig) -> Gains:
     return known._replace(**{name: worth.steps.get(name, 0.0) for name in known._fields})
 
 
+def check_start(names: np.ndarray, start: np.ndarray, least: np.ndarray) -> None:
+    """Raise `UserError` for a gain [S] that does not start between the least one and `MOST`, all in steps [S]."""
+    outside = np.flatnonzero((start < least) | (start > MOST) | (least >= MOST))
+    if len(outside):
+        name, at, low = (values[outside[0]] for values in (names, start, least))
+        raise UserError(
+            f"search of the recipe: {name} starts at {at:.3g} steps, and is searched from {low:.3g} to {MOST:g} steps; "
+            f"change start.{name} or steps.{name} of [search]."
+        )
+
+
 def generations(
     config: TrainConfig, env: AgentsEnv, score: Callable, search: Gains, options: SearchOptions
 ) -> dict[str, float]:
@@ -133,33 +156,42 @@ def generations(
 
 def make_score(
     env: AgentsEnv, law: GainedLaw, worth: SearchConfig, episodes: int
-) -> Callable[[jax.Array, jax.Array], jax.Array]:
-    """Return the function (key, gains [C, G]) -> [C] mean score of each candidate, on equal episodes for all."""
+) -> Callable[[jax.Array, jax.Array, Rivals | None], jax.Array]:
+    """Return the function (key, gains [C, G], rivals) -> [C] mean score of each candidate, on equal episodes for all.
+
+    Rivals are an argument and no constants, so that searches that differ in them alone share one compiled program.
+    """
 
     def with_own(own: jax.Array) -> GainedLaw:
         return law.with_gains(type(law.gains)(*own))
 
-    def score(key: jax.Array, gains: jax.Array) -> jax.Array:
+    def score(key: jax.Array, gains: jax.Array, rivals: Rivals | None = None) -> jax.Array:
         keys = jax.random.split(key, episodes)
-        each = jax.vmap(lambda own: jax.vmap(lambda k: fly(env, with_own(own), worth, k))(keys))
+        each = jax.vmap(lambda own: jax.vmap(lambda k: fly(env, with_own(own), worth, k, rivals))(keys))
         return each(jnp.asarray(gains, jnp.float32)).mean(-1)
 
     return score
 
 
-def fly(env: AgentsEnv, law: GainedLaw, worth: SearchConfig, key: jax.Array) -> jax.Array:
-    """Return the score of one episode under the law; decisions after its end do not count."""
+def fly(env: AgentsEnv, law: GainedLaw, worth: SearchConfig, key: jax.Array, rivals: Rivals | None = None) -> jax.Array:
+    """Return the score of one episode under the law; decisions after its end do not count.
+
+    In games without `rivals` all robots fly the law. Else the key draws the other team from them, and only a team that
+    was searched is behind the filter.
+    """
     pick, imitated = picker(env.observation, law.observation), simulation_of(env.scenario).imitated
     assert imitated is not None, "whoever has a law has this"
-
-    rival = rival_of(env, law, worth, key)
+    rival, ours = None, env.num_agents
+    if rivals is not None:
+        rival, filtered = drawn(law, rivals, key)
+        ours = env.scenario.count
+        env = env.without_filter((jnp.arange(env.num_agents) >= ours) & ~filtered)
 
     def decide(now: tuple, _: None) -> tuple[tuple, jax.Array]:
         state, alive = now
         seen = pick(state.obs)  # type: ignore[arg-type]
-        command, ours = law.act(seen), env.num_agents
+        command = law.act(seen)
         if rival is not None:
-            ours = env.scenario.count
             command = jnp.concatenate([command[:ours], rival.act(seen)[ours:]])
         after = env.step(state, command)
         world = after.pipeline_state.world  # type: ignore[union-attr]
@@ -174,16 +206,19 @@ def fly(env: AgentsEnv, law: GainedLaw, worth: SearchConfig, key: jax.Array) -> 
     return gained.sum()
 
 
-def rival_of(env: AgentsEnv, law: GainedLaw, worth: SearchConfig, key: jax.Array) -> GainedLaw | None:
-    """Return the law of the other team, if it has gains of its own; of several teams the episode's key draws one."""
+def rivals_of(env: AgentsEnv, law: GainedLaw, worth: SearchConfig) -> Rivals | None:
+    """Return the teams that the other team is drawn from; None: there is no other team, or it flies the same gains."""
     if env.num_agents == env.scenario.count or (worth.opponents == "itself" and not worth.teams):
         return None
-    if not worth.teams:
-        return law.with_gains(law.search_from)
-    gains = [law.search_from if name == FIRST else load_law(name).gains for name in worth.teams]
-    each = jnp.asarray(gains, jnp.float32)
-    drawn = jax.random.randint(jax.random.fold_in(key, RIVAL), (), 0, len(each))
-    return law.with_gains(type(law.gains)(*each[drawn]))
+    names = worth.teams or (FIRST,)
+    gains = [law.search_from if name == FIRST else load_law(name).gains for name in names]
+    return Rivals(jnp.asarray(gains, jnp.float32), jnp.array([name != FIRST for name in names]))
+
+
+def drawn(law: GainedLaw, rivals: Rivals, key: jax.Array) -> tuple[GainedLaw, jax.Array]:
+    """Return the law of the team that the key draws, and whether it is behind the filter."""
+    number = jax.random.randint(jax.random.fold_in(key, RIVAL), (), 0, len(rivals.filtered))
+    return law.with_gains(type(law.gains)(*rivals.gains[number])), rivals.filtered[number]
 
 
 def seen_by(scenario: Scenario, law: GainedLaw, seed: int, episodes: int = 16) -> ObservationStats:
