@@ -10,11 +10,11 @@ import tyro
 from scipy.stats import beta
 
 from benchmarks.certificate.flight import Crowd, CrowdFlight
-from benchmarks.certificate.hunters import Hunters, Touches, told_of
-from benchmarks.filter.fallbacks.strangers import Sensed
 from benchmarks.filter.fallbacks.words import Words, length
+from robomarl.core.filter.model.bodies import Strangers
 from robomarl.core.filter.params import SafetyParams
 from robomarl.core.view import LocalView
+from robomarl.lab.prove.campaign.hunters import Hunters, HuntRules, StrangerSightings, Touches
 
 STANDS_M_S = 1e-3
 """A robot stands where the point that it tracks is slower."""
@@ -68,7 +68,9 @@ class HuntedFlight(CrowdFlight):
         """Place robots and strangers."""
         self.hunters, self.hunt = None, hunt
         super().__init__(hunt.crowd)
-        self.hunters = Hunters(self.words, self.told, self.team.centre, hunt.strangers, self.random)
+        words = self.words
+        rules = HuntRules(self.told, words.period_s, words.spacing_m, words.still_m_s)
+        self.hunters = Hunters(rules, self.team.centre, hunt.strangers, self.random)
         self.drawn_to = self.random.random(self.team.pos.shape[:2]) < 0.5
         episodes = hunt.crowd.episodes
         self.moving, self.resting = np.zeros((2, episodes), bool)
@@ -94,7 +96,7 @@ class HuntedFlight(CrowdFlight):
             return view
         seen = self.last = self.hunters.seen(self.team.centre, step)
         near = length(self.hunters.pos[:, None] - self.team.centre[:, :, None]) < self.hunt.sight_m
-        return view._replace(sensed=Sensed(near, *seen[1:]))
+        return view._replace(sensed=StrangerSightings(near, *seen[1:]))
 
     def tick(self, step: int) -> None:
         """One period of robots and strangers."""
@@ -134,6 +136,18 @@ class HuntedFlight(CrowdFlight):
             in_motion=self.moves / outcome.agent_steps,
             agent_steps=outcome.agent_steps,
         )
+
+
+def told_of(words: Words, share: float) -> Strangers:
+    """What robots are told: strangers with this share of their own speed and acceleration, and errors as their own."""
+    return Strangers(
+        separation_m=2 * words.radius_m,
+        accel_m_s2=share * float(words.accel_m_s2.max()),
+        speed_m_s=share * words.speed_m_s,
+        position_error_m=words.off_m,
+        velocity_error_m_s=words.off_m_s,
+        max_age_s=words.max_age_s,
+    )
 
 
 def fly(hunt: Hunt) -> Caught:

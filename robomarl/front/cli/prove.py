@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from robomarl.core.config import UsageError
 from robomarl.core.types import Figures
-from robomarl.front.cli.prove_args import Args, setting_of
+from robomarl.front.cli.prove_args import Args, setting_of, strangers_of
 from robomarl.front.cli.prove_worst import run_worst
 from robomarl.front.cli.sharing import shared
 
@@ -36,9 +36,12 @@ def _run_campaign(args: Args) -> Figures:
     for name, value in found.items():
         print(f"  {name:<26}{value if isinstance(value, str) else f'{value:.6g}' if value is not None else '-':>16}")
     figures = {"scenario": args.target, "count": trial.campaign.count, "seed": args.seed, **theorem, **found}
-    figures["passed"] = found["collisions"] == 0
-    if not figures["passed"]:
+    hit = found.get("hit_in_motion_episodes", 0)
+    figures["passed"] = found["collisions"] == hit == 0
+    if found["collisions"]:
         print(f"  NOT PROVEN: {found['collisions']} collisions in {found['collision_episodes']} episodes")
+    if hit:
+        print(f"  NOT PROVEN: strangers reached robots in motion in {hit} episodes")
     if args.out:
         from robomarl.front.report.prove_report import write_prove_report
 
@@ -83,4 +86,4 @@ def trial_of(args: Args) -> "Trial":
     if args.filter == "certificate" and args.gains != "owner":
         raise UsageError("--gains belongs to --filter qp: the certificate has no gain that a policy could ask for.")
     mode = "qp" if args.filter == "full" else args.filter
-    return Trial(campaign, vehicle, period_s, args.agent_steps, mode, args.seed)
+    return Trial(campaign, vehicle, period_s, args.agent_steps, mode, args.seed, *strangers_of(args, count))

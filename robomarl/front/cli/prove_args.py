@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
-from robomarl.core.config import Count, Fraction, Natural, Positive, Range, Seed, UserError, suggest
+from robomarl.core.config import Count, Fraction, Natural, Positive, Range, Seed, UsageError, UserError, suggest
 from robomarl.front.cli.ends import OutFolder
 
 if TYPE_CHECKING:
+    from robomarl.core.filter.model.bodies import Strangers
     from robomarl.core.hardware.vehicle import AnyVehicle
 
 
@@ -32,6 +33,9 @@ class Args:
     """Gains of the filters: the owner's, or ones that a policy draws anew at each decision, which may be any."""
     count: Annotated[int, Range(2)] | None = None
     """Robots in a team; by default the scenario's, or 8."""
+    strangers: Natural | None = None
+    """Bodies without a filter that hunt each team, with `--filter certificate` and a scenario whose safety parameters
+    have strangers; by default as many as robots."""
     rate_hz: Annotated[float, Range(1, 1000)] | None = None
     """Decisions per second; by default the scenario's, or 50."""
     estimator: str = ""
@@ -78,10 +82,9 @@ class Args:
 def setting_of(args: Args) -> "tuple[AnyVehicle, int, float]":
     """The vehicle, robots in a team and the period [s] that the options ask for."""
     from robomarl.core.hardware.vehicle import load_any_vehicle
-    from robomarl.core.paths import vehicles_dir
     from robomarl.lab.evaluate.sealed_scenario import scenario_named
 
-    if args.target.endswith((".yaml", ".yml")) or (vehicles_dir() / f"{args.target}.yaml").is_file():
+    if _is_vehicle(args.target):
         vehicle, count, period_s = load_any_vehicle(args.target, args.estimator), 8, 0.02
     else:
         check_target(args.target)
@@ -91,6 +94,35 @@ def setting_of(args: Args) -> "tuple[AnyVehicle, int, float]":
     if args.delay_s is not None:
         vehicle = dataclasses.replace(vehicle, safety=dataclasses.replace(vehicle.safety, delay_s=args.delay_s))
     return vehicle, args.count or count, 1 / args.rate_hz if args.rate_hz else period_s
+
+
+def strangers_of(args: Args, count: int) -> "tuple[int, Strangers | None]":
+    """How many strangers hunt a team of `count` robots, and what robots are told of them; 0 and None without.
+
+    Raises:
+        UsageError: `--strangers` asks for some, and the filter is not the certificate, or nothing is assumed of them.
+    """
+    from robomarl.lab.evaluate.sealed_scenario import scenario_named
+    from robomarl.lab.sim.filter_params import safety_params
+
+    if args.filter != "certificate" or args.strangers == 0:
+        if args.strangers:
+            raise UsageError(f"--strangers {args.strangers} belongs to --filter certificate; leave it out.")
+        return 0, None
+    told = None if _is_vehicle(args.target) else safety_params(scenario_named(args.target)).strangers
+    if told is None and args.strangers:
+        raise UsageError(
+            f"--strangers {args.strangers}: nothing is assumed of strangers in the safety parameters of {args.target}; "
+            "name a scenario that has opponents, such as soccer_2v2, or leave it out."
+        )
+    return (count if args.strangers is None else args.strangers, told) if told else (0, None)
+
+
+def _is_vehicle(target: str) -> bool:
+    """Return whether a target of the command is a vehicle, by name or file."""
+    from robomarl.core.paths import vehicles_dir
+
+    return target.endswith((".yaml", ".yml")) or (vehicles_dir() / f"{target}.yaml").is_file()
 
 
 def check_target(target: str) -> None:

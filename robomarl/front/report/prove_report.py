@@ -63,6 +63,11 @@ WORDS = {
     "strained_rate": ("decisions with a constraint that was relaxed", percent),
     "max_speed_m_s": ("largest speed", lambda value: f"{value:.2f} m/s"),
     "outside_m": ("farthest outside the arena (negative: inside)", metres),
+    "hit_in_motion_episodes": ("episodes in which a stranger reached a robot in motion", str),
+    "hit_at_rest_episodes": ("episodes in which a stranger reached a robot that stood", str),
+    "bound95_hit_in_motion": ("episodes with a robot reached in motion, upper bound (95 %)", percent),
+    "min_stranger_m": ("least distance of a stranger from a robot in motion", metres),
+    "moving_share": ("decisions at which a robot moved", percent),
     "passed": ("the claim holds", lambda value: "yes" if value else "no"),
 }
 """Figures of `--json` in words, with their units."""
@@ -118,6 +123,9 @@ def _tiles(figures: Figures, trial: Trial) -> list[Tile]:
         Tile("Filter active", percent(figures["active_share"]), "of the decisions"),
         Tile("Overruled", percent(figures["veto_rate"]), "of the decisions: it braked instead of the policy"),
     ]
+    if (hit := figures.get("hit_in_motion_episodes")) is not None:
+        words = f"{trial.strangers} strangers hunt the team; in {figures['hit_at_rest_episodes']} they hit one at rest"
+        tiles.append(Tile("Hit in motion", f"{hit} of {figures['episodes']}", words, "bad" if hit else "good"))
     if trial.campaign.task != "adversarial":
         when = duration(figures["arrival_p50_s"]) if figures["arrival_p50_s"] else "never"
         tiles.append(Tile("Arrived", percent(figures["goal_rate"]), f"half of them within {when}"))

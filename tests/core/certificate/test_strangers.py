@@ -7,11 +7,9 @@ import numpy as np
 import pytest
 
 from benchmarks.certificate.flight import Crowd
-from benchmarks.certificate.hunted import Caught, Hunt, HuntedFlight, fly
-from benchmarks.certificate.hunters import told_of
+from benchmarks.certificate.hunted import Caught, Hunt, HuntedFlight, fly, told_of
 from benchmarks.certificate.radio import over
 from benchmarks.filter.fallbacks.drive import believed
-from benchmarks.filter.fallbacks.strangers import Sensed
 from benchmarks.filter.fallbacks.words import words_of
 from robomarl.core.certificate.certificate import Certificate
 from robomarl.core.certificate.course import CommittedCourse, places, resting
@@ -24,6 +22,7 @@ from robomarl.core.filter.model.strangers import Strangers
 from robomarl.core.filter.params import SafetyParams, from_vehicle
 from robomarl.core.hardware.vehicle import load_any_vehicle
 from robomarl.core.view import blank_view
+from robomarl.lab.prove.campaign.hunters import StrangerSightings
 
 VEHICLES = ("crazyflie_21", "ssl_omni", "turtlebot3_burger")
 
@@ -129,8 +128,8 @@ def inputs_of(hunt: HuntedFlight, now_s: float) -> DecisionInputs:
     return DecisionInputs(view, hunt.heard, hunt.leads, hunt.present, wish, np.full(shape, now_s))
 
 
-def sensed_by(given: DecisionInputs) -> Sensed:
-    assert isinstance(given.view.sensed, Sensed)
+def sensed_by(given: DecisionInputs) -> StrangerSightings:
+    assert isinstance(given.view.sensed, StrangerSightings)
     return given.view.sensed
 
 
@@ -157,7 +156,7 @@ def test_the_same_in_jax():
     assert (np.asarray(by_jax.moves) == by_numpy.moves).all() and 0 < by_numpy.moves.mean() < 1
 
 
-@pytest.mark.parametrize("field", Sensed._fields[1:])
+@pytest.mark.parametrize("field", StrangerSightings._fields[1:])
 def test_a_sighting_that_is_no_number_stops_the_robot(field: str):
     hunt, given = flown(20)
     assert hunt.certificate.step(hunt.carry, given)[1].moves.any()

@@ -13,7 +13,7 @@ distribution of the batches over processes nor on interruptions and resumes.
 import math
 import multiprocessing
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -22,6 +22,7 @@ import numpy as np
 from robomarl.core.config import build, to_dict
 from robomarl.core.filter.filter import Arena, FilterCarry, SafetyFilter, from_vehicle
 from robomarl.core.filter.give_way import GiveWay
+from robomarl.core.filter.model.bodies import Strangers
 from robomarl.core.filter.params import SafetyParams
 from robomarl.core.hardware.sections import ASSUMED
 from robomarl.core.hardware.vehicle import AnyVehicle
@@ -31,6 +32,7 @@ from robomarl.lab.cluster.crew import crew, each
 from robomarl.lab.evaluate.pilots import TeamGuard
 from robomarl.lab.prove.campaign.adversary import Adversaries, KeepRight, Team, swap
 from robomarl.lab.prove.campaign.conditions import Campaign, Plant, World, height_of
+from robomarl.lab.prove.campaign.pursuit import Pursuit
 from robomarl.lab.prove.campaign.score import Record, Tally, figures
 from robomarl.lab.prove.ledger import Ledger
 from robomarl.lab.trees import Tree
@@ -60,6 +62,10 @@ class Trial:
     """Mode of the filter; with the certificate, robots are not restarted in flight."""
     seed: int = 0
     """Seed of everything that is drawn."""
+    strangers: int = 0
+    """Strangers that hunt each team; only with the certificate."""
+    told: Strangers | None = None
+    """What robots are told of strangers, who reach all of it."""
 
     @property
     def per_episode(self) -> int:
@@ -132,7 +138,8 @@ def params_of(trial: Trial) -> SafetyParams:
     """Parameters of the robots' filters, with the walls of the campaign's room."""
     side = trial.campaign.far_m(from_vehicle(trial.vehicle, trial.period_s)) + ROOM_M
     arena = Arena((-side, -side, 0.1), (side, side, 2.4))
-    return from_vehicle(trial.vehicle, trial.period_s, arena, trial.campaign.count - 1)
+    params = from_vehicle(trial.vehicle, trial.period_s, arena, trial.campaign.count - 1)
+    return replace(params, strangers=trial.told) if trial.strangers else params
 
 
 def fly_batch(job: tuple[Trial, int]) -> tuple[int, Record]:
@@ -175,11 +182,13 @@ def fly(
     rules = GiveWay(params)
     way = rules.init(np.zeros(lead))
     tally = Tally(trial.vehicle.body.radius_m, params, world.team)
-    for _ in range(round(campaign.seconds / params.period_s)):
-        view = world.view()
+    pursuit = _pursuit(trial, world, safety)
+    for step in range(round(campaign.seconds / params.period_s)):
+        view = pursuit.sees(world.view(), world, step) if pursuit else world.view()
         hunt = campaign.task == "adversarial"
         if hunt:
             accel = adversaries(world.points, random)
+            accel = pursuit.lures(world, accel) if pursuit else accel
         else:
             accel = around(_seen_points(world)) if campaign.task == AROUND else swap(params, _seen_points(world))
         nominal = np.concatenate([accel, np.zeros((*lead, 1))], -1)
@@ -192,7 +201,16 @@ def fly(
         way = rules.after(way, result)
         path = world.step(result.command[..., :3], carry.plan, plant)
         tally.add(result, path, world.team, world.points)
+        if pursuit:
+            tally.reached = pursuit.follow(carry, path, world, step)
     return tally
+
+
+def _pursuit(trial: Trial, world: World, guard: TeamGuard) -> Pursuit | None:
+    """Strangers of a trial that has some; robots behind another guard than the certificate are not told of any."""
+    if not trial.strangers or trial.told is None or not isinstance(guard, CertifiedTeam):
+        return None
+    return Pursuit(trial.told, trial.strangers, world, guard)
 
 
 def hostile_gains(params: SafetyParams, shape: tuple[int, ...], random: np.random.Generator) -> np.ndarray:

@@ -38,6 +38,20 @@ class Episode:
 
 
 @dataclass(frozen=True)
+class Reached:
+    """Robots that strangers came nearer to than `separation_m`, in one batch; plain data."""
+
+    moving: int
+    """Episodes in which the robot was in motion."""
+    resting: int
+    """Episodes in which it stood."""
+    least_m: float | None
+    """Least distance of a stranger from a robot in motion; None if no robot moved."""
+    moves: int
+    """Decisions at which the robot moved."""
+
+
+@dataclass(frozen=True)
 class Record:
     """The counts of one batch; plain data."""
 
@@ -58,6 +72,8 @@ class Record:
     arrivals_s: tuple[float | None, ...]
     """For each robot; None where it did not arrive."""
     worst: tuple[Episode, ...]
+    reached: Reached | None = None
+    """By strangers; None without any."""
 
 
 class Tally:
@@ -79,6 +95,7 @@ class Tally:
         self.fastest_m_s, self.outside_m, self.time_s = 0.0, -math.inf, 0.0
         self.drawn = [team.pos.astype(np.float32)]
         self._every = max(1, round(DRAWN_EVERY_S / params.period_s))
+        self.reached: Reached | None = None
 
     def add(self, result: FilterResult, path: np.ndarray, team: Team, points: Team) -> None:
         """Add one period.
@@ -164,6 +181,7 @@ class Tally:
             outside_m=self.outside_m,
             arrivals_s=arrivals,
             worst=tuple(self._episode(batch, int(i)) for i in order),
+            reached=self.reached,
         )
 
     def _episode(self, batch: int, i: int) -> Episode:
@@ -222,6 +240,20 @@ def figures(records: list[Record]) -> Figures:
         "strained_rate": sum(r.strained for r in records) / steps,
         "max_speed_m_s": max(r.fastest_m_s for r in records),
         "outside_m": max(r.outside_m for r in records),
+    } | _strangers([r.reached for r in records if r.reached], episodes, steps)
+
+
+def _strangers(reached: list[Reached], episodes: int, steps: int) -> Figures:
+    """Whom strangers reached; nothing where there were none."""
+    if not reached:
+        return {}
+    moving, least = sum(r.moving for r in reached), [r.least_m for r in reached if r.least_m is not None]
+    return {
+        "hit_in_motion_episodes": moving,
+        "hit_at_rest_episodes": sum(r.resting for r in reached),
+        "bound95_hit_in_motion": min(1.0, poisson_bound(moving) / episodes),
+        "min_stranger_m": min(least, default=None),
+        "moving_share": sum(r.moves for r in reached) / steps,
     }
 
 

@@ -1,12 +1,10 @@
-"""Strangers that hunt certified robots: point masses at the bounds that robots were told of. Nothing of the certificate
-is imported here."""
+"""Strangers that hunt robots: point masses at the bounds that robots were told of. Numpy; nothing of the certificate is
+imported here."""
 
 from typing import NamedTuple
 
 import numpy as np
 
-from benchmarks.filter.fallbacks.strangers import Sensed
-from benchmarks.filter.fallbacks.words import Words, length, unit
 from robomarl.core.filter.model.bodies import Strangers
 
 PARTS = 4
@@ -27,34 +25,42 @@ class Touches(NamedTuple):
     """[E, N] of the robots."""
 
 
-def told_of(words: Words, share: float) -> Strangers:
-    """What robots are told: strangers with this share of their own speed and acceleration, and errors as their own."""
-    return Strangers(
-        separation_m=2 * words.radius_m,
-        accel_m_s2=share * float(words.accel_m_s2.max()),
-        speed_m_s=share * words.speed_m_s,
-        position_error_m=words.off_m,
-        velocity_error_m_s=words.off_m_s,
-        max_age_s=words.max_age_s,
-    )
+class HuntRules(NamedTuple):
+    """What strangers go by."""
+
+    told: Strangers
+    """Bounds that robots were told of, which strangers reach."""
+    period_s: float
+    """Time between two decisions of a robot."""
+    spacing_m: float
+    """Strangers begin once to three times this far outside the circle of the robots [m]."""
+    still_m_s: float
+    """Speed of a robot that stands as well as its errors let it."""
+
+
+class StrangerSightings(NamedTuple):
+    """Sightings, by the names that the filter looks for in a view; [E, N, S] each."""
+
+    strangers_mask: np.ndarray
+    strangers_pos_m: np.ndarray
+    strangers_vel_m_s: np.ndarray
+    strangers_age_s: np.ndarray
 
 
 class Hunters:
     """E times S strangers."""
 
-    def __init__(
-        self, words: Words, told: Strangers, centre: np.ndarray, count: int, random: np.random.Generator
-    ) -> None:
+    def __init__(self, rules: HuntRules, centre: np.ndarray, count: int, random: np.random.Generator) -> None:
         """Place them at rest around robots [E, N, 3], where no robot is."""
-        self.words, self.told, self.random, episodes = words, told, random, len(centre)
+        self.rules, self.told, self.random, episodes = rules, rules.told, random, len(centre)
         shape = (episodes, count)
         middle = centre.mean(1, keepdims=True)
-        far = length(centre - middle).max(1)[:, None] + words.spacing_m * random.uniform(1, 3, shape)
+        far = length(centre - middle).max(1)[:, None] + rules.spacing_m * random.uniform(1, 3, shape)
         angle = 2 * np.pi * random.random(shape)
         self.pos = middle + far[..., None] * np.stack([np.cos(angle), np.sin(angle), 0 * angle], -1)
         self.vel, self.way = np.zeros_like(self.pos), random.integers(0, len(WAYS), shape)
         self.swerve, self.turn = random.uniform(-0.4, 0.4, shape), random.integers(10, 60, shape)
-        self.late = random.integers(0, 1 + int(LATEST_S / words.period_s), episodes)
+        self.late = random.integers(0, 1 + int(LATEST_S / rules.period_s), episodes)
         self.silent = random.random(shape) < 0.3
         """Are not seen for half of the time, at stretches."""
         self.tricks = random.random((2, *shape)) < 0.7
@@ -64,8 +70,8 @@ class Hunters:
 
     def move(self, before: np.ndarray, centre: np.ndarray, vel: np.ndarray, step: int) -> Touches:
         """Hunt for a period in which the centres of robots [E, N, 3] go from `before` to `centre`."""
-        self._past = [(self.pos, self.vel), *self._past[: int(5 / self.words.period_s)]]
-        h, went = self.words.period_s / PARTS, (centre - before) / PARTS
+        self._past = [(self.pos, self.vel), *self._past[: int(5 / self.rules.period_s)]]
+        h, went = self.rules.period_s / PARTS, (centre - before) / PARTS
         least = np.full((*centre.shape[:2], self.pos.shape[1]), np.inf)
         for part in range(PARTS):
             robots, old = before + went * part, self.pos
@@ -90,11 +96,11 @@ class Hunters:
         side = np.stack([-toward[..., 1], toward[..., 0], 0 * toward[..., 0]], -1)
         wanted = unit(toward + self.swerve[..., None] * side)
         back = (self.way == WAYS.index("swing")) & (step // self.turn % 2 > 0)
-        near = (length(there - self.pos) < NEAR_S * self.told.speed_m_s) & (length(goes) > self.words.still_m_s)
+        near = (length(there - self.pos) < NEAR_S * self.told.speed_m_s) & (length(goes) > self.rules.still_m_s)
         waits = (self.way == WAYS.index("ambush")) & ~near
         return np.where(waits[..., None], 0.0, np.where(back[..., None], -wanted, wanted)) * self.told.speed_m_s
 
-    def seen(self, robots: np.ndarray, step: int) -> Sensed:
+    def seen(self, robots: np.ndarray, step: int) -> StrangerSightings:
         """What robots [E, N, 3] see: late, wrong within the bounds, and for some strangers now and then nothing new."""
         rows = np.arange(self.pos.shape[1])
         hides = self.silent & (step // 40 % 2 > 0)
@@ -109,9 +115,19 @@ class Hunters:
             np.where(trick[:, None, :, None], away, unit(self.random.normal(size=away.shape))) for trick in self.tricks
         )
         mask = np.ones(away.shape[:3], bool)
-        return Sensed(
+        return StrangerSightings(
             mask,
             pos + off * self.told.position_error_m,
             vel + off_speed * self.told.velocity_error_m_s,
-            np.broadcast_to((age * self.words.period_s)[:, None], mask.shape),
+            np.broadcast_to((age * self.rules.period_s)[:, None], mask.shape),
         )
+
+
+def unit(vectors: np.ndarray) -> np.ndarray:
+    """[..., 3] directions; of a vector of length 0, zero."""
+    return vectors / np.maximum(length(vectors), 1e-9)[..., None]
+
+
+def length(vectors: np.ndarray) -> np.ndarray:
+    """[...] lengths of [..., 3]."""
+    return np.sqrt(np.einsum("...i,...i->...", vectors, vectors))
