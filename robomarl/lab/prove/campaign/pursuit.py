@@ -51,9 +51,10 @@ class Pursuit:
         most = np.array(world.params.limits.accel_max_m_s2)
         return np.where(self._lured, unit(nearest - world.team.pos) * most, accel)
 
-    def follow(self, carry: CertifiedTeamCarry, path: np.ndarray, world: World, step: int) -> Reached:
+    def follow(self, carry: object, path: np.ndarray, world: World, step: int) -> Reached:
         """Hunt for the period in which the robots' centres took this way [S + 1, E, N, 3]; whom strangers reached so
-        far."""
+        far. `carry`: memory of the certificate."""
+        assert isinstance(carry, CertifiedTeamCarry), "strangers hunt certified robots"
         robots = carry.robots
         speed = length(state_at(robots.course, robots.until_s, np)[1])
         self._speeds = [speed, *self._speeds[: self._ago[1]]]
