@@ -85,8 +85,9 @@ class MonitorNode(Node):
             name: Mailbox(self, said, said.of(name, self._base), status_messages.announcement_reader(name))
             for name in settings.team
         }
-        vehicle = load_any_vehicle(settings.vehicle, settings.estimator) if settings.vehicle else None
-        self._goals = GoalWatch(self, settings.team, settings.base, vehicle, settings.filter)
+        files = [name for name in settings.vehicles if name] or [name for name in (settings.vehicle,) if name]
+        vehicles = [load_any_vehicle(name, settings.estimator) for name in files]
+        self._goals = GoalWatch(self, settings.team, settings.base, vehicles, settings.filter)
         claim = topics.MONITOR
         self._claims = Mailbox(self, claim, claim.of("", self._base), _claim_of, depth=20)
         self._recordings = Mailbox(

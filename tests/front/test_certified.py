@@ -14,9 +14,10 @@ from robomarl.core.paths import bundles_dir
 from robomarl.fleet.flash import check_fit
 from robomarl.fleet.report import Report
 from robomarl.front.cli.certified import prove_fleet
-from robomarl.front.cli.fleet import report
+from robomarl.front.cli.fleet import check_rollback, report
 from robomarl.lab.prove import pairs, theorem
 from robomarl.ros.operator.fleet_plan import plan_fleet
+from robomarl.ros.preflight.price import price_row
 from robomarl.ros.preflight.seen import needs_of
 
 FLEET = replace(load_fleet("local_4"), filter="certificate")
@@ -106,6 +107,19 @@ def test_nodes_of_unlike_robots_know_the_vehicles_of_all():
     kinds = ["crazyflie_21"] * 3 + ["carrier_600"]
     assert [node.parameters["vehicle"] for node in nodes] == kinds
     assert all(list(node.parameters["vehicles"]) == kinds for node in nodes)
+
+
+def test_preflight_and_monitor_know_the_distances_of_each_vehicle():
+    said = price_row(mixed()).why
+    assert "crazyflie_21: estimator " in said and "; carrier_600: estimator " in said
+    assert "0.63 m beside" in said and said.endswith("two of unlike vehicles keep the larger distance")
+    (monitor,) = [node for node in plan_fleet(mixed()) if node.executable == "monitor_node"]
+    assert list(monitor.parameters["vehicles"]) == ["crazyflie_21"] * 3 + ["carrier_600"]
+
+
+def test_unlike_robots_are_not_rolled_back_to_one_bundle():
+    with pytest.raises(UserError, match="and crazyflie_21, carrier_600 have one each; flash the bundle of before"):
+        check_rollback(mixed())
 
 
 def test_robots_and_arenas_that_it_does_not_cover_are_refused():

@@ -81,6 +81,7 @@ def run(args: Args) -> Figures:
         return alone(args, fleet)
     robots, record = connect_all(fleet, args.root), FleetRecord(fleet, args.root)
     if args.action == "rollback":
+        check_rollback(fleet)
         with robot_lines(names, flash.STEPS) as watch:
             figures = report(found := flash.rollback(robots, watch, args.dry_run, args.allow_rollback))
         if figures["ok"] and not args.dry_run:
@@ -139,6 +140,17 @@ def network_of(args: Args, fleet: "Fleet") -> "Network":
     keystore.write(rights, args.domain_id or 0)
     print(f"{keystore.folder}: {len(rights)} enclaves for domain {args.domain_id or 0}; its private folder stays here.")
     return Network(args.domain_id or 0, keystore)
+
+
+def check_rollback(fleet: "Fleet") -> None:
+    """Raise `UserError` for a fleet of unlike vehicles, which has several bundles."""
+    from robomarl.core.config import UserError
+
+    if fleet.is_unlike:
+        raise UserError(
+            f"Fleet {fleet.name}: rollback puts all robots on one bundle, and {', '.join(fleet.vehicles)} have one "
+            "each; flash the bundle of before for each vehicle."
+        )
 
 
 def catch_up(args: Args, robots: "Robots", record: "FleetRecord") -> Figures:

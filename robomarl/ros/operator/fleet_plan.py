@@ -136,6 +136,7 @@ def _shared(fleet: Fleet, team_of: Parameters, base: str, options: PlanOptions) 
         has_goals = graph_of(task_name(fleet.scenario)).goal is GOAL  # each robot its own
         named = {"vehicle": _absolute(fleet.vehicle), "estimator": fleet.estimator} if has_goals else {}
         named |= {"filter": fleet.filter} if has_goals else {}
+        named |= _unlike(fleet) if has_goals else {}
         watched = _checked(MonitorSettings, {**team_of, **named})
         specs.append(
             replace(
@@ -180,10 +181,12 @@ def _policy(fleet: Fleet, robot: RobotConfig, names: tuple[str, ...], base: str,
 
 def _vehicles(fleet: Fleet, robot: RobotConfig) -> Parameters:
     """Return a robot's vehicle and estimator, and the vehicles of all robots where they differ."""
-    told = _own(fleet, robot)
-    if fleet.is_unlike:
-        told["vehicles"] = tuple(_absolute(fleet.vehicle_of(one)) for one in fleet.own)
-    return told
+    return {**_own(fleet, robot), **_unlike(fleet)}
+
+
+def _unlike(fleet: Fleet) -> Parameters:
+    """Return the vehicles of all robots where they differ."""
+    return {"vehicles": tuple(_absolute(fleet.vehicle_of(one)) for one in fleet.own)} if fleet.is_unlike else {}
 
 
 def _own(fleet: Fleet, robot: RobotConfig) -> Parameters:

@@ -1,13 +1,14 @@
 """`GoalWatch`: the goals that a team's robots are told, and whether any two are nearer than robots rest."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from rclpy.node import Node
 
-from robomarl.core.goals.room import spacing_faults
 from robomarl.core.hardware.vehicle import AnyVehicle
 from robomarl.ros import convert, topics
 from robomarl.ros.intake.mailbox import Mailbox
-from robomarl.ros.robot.certified.rest import rest_of
+from robomarl.ros.robot.certified.rest import rest_of, team_faults
 from robomarl.ros.robot.health import OK, WARN, DiagnosticEntry
 
 
@@ -15,7 +16,7 @@ class GoalWatch:
     """Listens to the goals of all robots, each of which knows its own only."""
 
     def __init__(
-        self, node: Node, team: tuple[str, ...], base: str, vehicle: AnyVehicle | None, filter_name: str = "full"
+        self, node: Node, team: tuple[str, ...], base: str, vehicles: Sequence[AnyVehicle], filter_name: str = "full"
     ) -> None:
         """Subscribe, and compute how near to each other the vehicles can rest.
 
@@ -23,11 +24,15 @@ class GoalWatch:
             node: node of the team's monitor.
             team: names of all robots.
             base: namespace of the team.
-            vehicle: the robots' vehicle; None for a team without goals for single robots, which is not watched.
+            vehicles: the robots' one vehicle, or that of each; empty for a team without goals for single robots, which
+                is not watched.
             filter_name: safety filter of the robots, as in the fleet file.
         """
-        goal, told = topics.GOAL, team if vehicle else ()
-        self._rest = rest_of(vehicle, filter_name)[0] if vehicle else None
+        goal, told = topics.GOAL, team if vehicles else ()
+        each = tuple(vehicles) if len(vehicles) == len(team) else (*vehicles,) * len(team)
+        kinds = tuple({one.name: one for one in each}.values())
+        rests = {one.name: rest_of(one, filter_name, kinds if len(kinds) > 1 else ())[0] for one in kinds}
+        self._rest = {name: rests[one.name] for name, one in zip(told, each, strict=False)}
         self._boxes = {name: Mailbox(node, goal, goal.of(name, base), convert.goal_to) for name in told}
         self._goals_m: dict[str, np.ndarray] = {}
 
@@ -36,11 +41,11 @@ class GoalWatch:
         for name, mailbox in self._boxes.items():
             for goal, _ in mailbox.take():
                 self._goals_m[name] = goal.pos_m
-        return spacing_faults(self._rest, self._goals_m) if self._rest else []
+        return team_faults(self._rest, self._goals_m) if self._rest else []
 
     def entries(self, monitor: str) -> list[DiagnosticEntry]:
         """For `/diagnostics`; empty for a team that is not watched."""
-        if self._rest is None:
+        if not self._rest:
             return []
         faults = self.faults()
         values = {name: " ".join(f"{value:g}" for value in goal) for name, goal in self._goals_m.items()}

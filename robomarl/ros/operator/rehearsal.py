@@ -18,7 +18,7 @@ from robomarl.ros.operator.flight_outcome import Ticks
 from robomarl.ros.operator.node_spec import NodeSpec
 from robomarl.ros.operator.plan_options import PlanOptions, check_recording
 from robomarl.ros.operator.readiness import next_steps
-from robomarl.ros.preflight.price import price_of
+from robomarl.ros.preflight.price import fleet_price
 from robomarl.ros.robot.state_machine import MOVING
 
 START_LIMIT_S = 60.0
@@ -67,7 +67,7 @@ def stay_up(
         UserError: as `rehearse`.
     """
     with bring_up(fleet, replace(plan, tell_goals=True), plan.domain_id, relay) as team:
-        relay("up", price_of(fleet.vehicle_config, fleet.filter) + ".")
+        relay("up", fleet_price(fleet) + ".")
         team.configure()
         end_s = time.monotonic() + (duration_s or math.inf)
         with suppress(KeyboardInterrupt), team.respawning():

@@ -1,30 +1,53 @@
 """Distances at which robots rest, by the safety filter that flies them. No ROS here."""
 
+import itertools
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 
-from robomarl.core.certificate.figures import CertificateFigures, figures_of
+from robomarl.core.certificate.figures import CertificateFigures, common_of, figures_of
 from robomarl.core.filter.params import from_vehicle
 from robomarl.core.goals.rest import PERIOD_S, Margins, RestDistances, vehicle_margins, vehicle_rest
-from robomarl.core.goals.room import goal_fault
+from robomarl.core.goals.room import goal_fault, spacing_faults
 from robomarl.core.hardware.vehicle import AnyVehicle
 
 CERTIFICATE = "certificate"
 """Name of the certificate among the filters of a fleet file."""
 
 
-def rest_of(vehicle: AnyVehicle, filter_name: str) -> tuple[RestDistances, Margins]:
+def rest_of(vehicle: AnyVehicle, filter_name: str, fleet: Sequence[AnyVehicle] = ()) -> tuple[RestDistances, Margins]:
     """Return the distances of a vehicle's file, at 50 Hz: from each other, and from walls and obstacles.
 
     Certified robots rest where the front between their references lets them.
+
+    Args:
+        vehicle: the robots' vehicle.
+        filter_name: safety filter of the robots, as in the fleet file.
+        fleet: the vehicles of their fleet, where they differ. Of two unlike robots the one that keeps more decides.
     """
     if filter_name != CERTIFICATE:
         return vehicle_rest(vehicle), vehicle_margins(vehicle)
-    params = from_vehicle(vehicle, PERIOD_S)
-    figures = figures_of(params, vehicle.body.radius_m)
+    params, common = from_vehicle(vehicle, PERIOD_S), None
+    if fleet:
+        common = common_of([(from_vehicle(one, PERIOD_S), one.body.radius_m) for one in fleet])
+    figures = figures_of(params, vehicle.body.radius_m, common)
     apart_m, clear_m = figures.front.safety.separation_m, figures.front.safety.clearance_m
     x, _, z = figures.wall_m
     above_m = None if params.planar else apart_m * figures.front.safety.downwash_ratio
     return RestDistances(apart_m, above_m), Margins(x, None if params.planar else z, clear_m)
+
+
+def team_faults(rest: Mapping[str, RestDistances], goals_m: Mapping[str, np.ndarray]) -> list[str]:
+    """Return the faults of teammates' goals [3], the worst pair first; of two robots the one that keeps more decides.
+
+    `rest`: resting distances of each robot, by its name.
+    """
+    found: list[tuple[float, str]] = []
+    for (name, first), (other, second) in itertools.combinations(goals_m.items(), 2):
+        pair = max(rest[name], rest[other], key=lambda one: one.beside_m)
+        share = float(pair.needed_share(np.asarray(second, float) - np.asarray(first, float)))
+        found += [(share, text) for text in spacing_faults(pair, {name: first, other: second})]
+    return [text for _, text in sorted(found)]
 
 
 def certified_goal_fault(figures: CertificateFigures, place_m: np.ndarray, reach_m: float = 0.0) -> str:

@@ -12,7 +12,7 @@ from robomarl.ros.preflight.price import price_of
 from robomarl.ros.robot.assembly import goal_limits
 from robomarl.ros.robot.certified.carry import TeamSeat
 from robomarl.ros.robot.certified.guard import CertifiedRobot
-from robomarl.ros.robot.certified.rest import rest_of
+from robomarl.ros.robot.certified.rest import rest_of, team_faults
 
 VEHICLE = load_vehicle("crazyflie_21")
 
@@ -50,3 +50,19 @@ def test_a_goal_by_a_wall_is_refused_with_the_room_that_references_have():
     assert limits.fault(np.array([2.8, 0.0, 1.5])) == ""
     fault = limits.fault(np.array([2.95, 0.0, 1.5]))
     assert "x = 2.95 m" in fault and "0.16, 0.16, 0.28 m from the arena's walls" in fault
+
+
+def test_of_two_unlike_robots_the_one_that_keeps_more_decides():
+    """Crazyflies beside a carrier lead by its room: 0.63 m from each other, farther from the carrier itself."""
+    kinds = [VEHICLE, load_vehicle("carrier_600")]
+    small, large = (rest_of(kind, "certificate", kinds)[0] for kind in kinds)
+    assert small.beside_m == pytest.approx(0.63, abs=0.005) and large.beside_m > small.beside_m + 0.05
+    assert small.beside_m > rest_of(VEHICLE, "certificate")[0].beside_m
+    rest = {"a": small, "b": small, "c": large}
+    between = (small.beside_m + large.beside_m) / 2
+    goals = {"a": np.array([0.0, 0, 1]), "b": np.array([0.0, between, 1]), "c": np.array([between, 0.0, 1])}
+    assert [fault[: len("the goals of a and c")] for fault in team_faults(rest, goals)] == ["the goals of a and c"]
+    near = {**goals, "b": np.array([-0.1, 0.0, 1])}
+    first, second = team_faults(rest, near)
+    assert "a and b" in first and f"{small.beside_m:.3f} m" in first
+    assert "a and c" in second and f"{large.beside_m:.3f} m" in second
