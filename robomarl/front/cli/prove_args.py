@@ -97,7 +97,7 @@ def setting_of(args: Args) -> "tuple[AnyVehicle, int, float]":
 
 
 def strangers_of(args: Args, count: int) -> "tuple[int, Strangers | None]":
-    """How many strangers hunt a team of `count` robots, and what robots are told of them; 0 and None without.
+    """Return the number of strangers that hunt a team of `count` robots, and their bounds; 0 and None for no strangers.
 
     Raises:
         UsageError: `--strangers` asks for some, and the filter is not the certificate, or nothing is assumed of them.

@@ -26,7 +26,7 @@ def price_of(vehicle: AnyVehicle, filter_name: str = "full", fleet: Sequence[Any
 
 
 def fleet_price(fleet: Fleet) -> str:
-    """Return what the estimators of a fleet cost; of unlike vehicles for each, by its name."""
+    """Return the text of `price_of` for a fleet; of unlike vehicles one text for each vehicle, by its name."""
     if not fleet.is_unlike:
         return price_of(fleet.vehicle_config, fleet.filter)
     every = fleet.vehicles

@@ -26,7 +26,7 @@ class Touches(NamedTuple):
 
 
 class HuntRules(NamedTuple):
-    """What strangers go by."""
+    """Bounds of strangers, and numbers of the robots that they hunt."""
 
     told: Strangers
     """Bounds that robots were told of, which strangers reach."""

@@ -65,7 +65,7 @@ class Trial:
     strangers: int = 0
     """Strangers that hunt each team; only with the certificate."""
     told: Strangers | None = None
-    """What robots are told of strangers, who reach all of it."""
+    """Bounds of strangers that robots are told of; strangers use them up. None: there are no strangers."""
 
     @property
     def per_episode(self) -> int:

@@ -24,7 +24,7 @@ class Pursuit:
     """
 
     def __init__(self, told: Strangers, count: int, world: World, guard: CertifiedTeam) -> None:
-        """Place that many strangers for each team; robots were told of them."""
+        """Place `count` strangers around each team; `told`: bounds of strangers that robots were told of."""
         params, figures, self._random = world.params, guard.figures, world.random
         safety, shape = params.safety, world.team.pos.shape[:2]
         apart_m = safety.separation_m + 2 * params.look_ahead_m + START_ROOM_M

@@ -73,7 +73,7 @@ class Record:
     """For each robot; None where it did not arrive."""
     worst: tuple[Episode, ...]
     reached: Reached | None = None
-    """By strangers; None without any."""
+    """Robots that strangers reached; None for a campaign without strangers."""
 
 
 class Tally:
@@ -244,7 +244,7 @@ def figures(records: list[Record]) -> Figures:
 
 
 def _strangers(reached: list[Reached], episodes: int, steps: int) -> Figures:
-    """Whom strangers reached; nothing where there were none."""
+    """Figures of the robots that strangers reached; empty for a campaign without strangers."""
     if not reached:
         return {}
     moving, least = sum(r.moving for r in reached), [r.least_m for r in reached if r.least_m is not None]
