@@ -1,7 +1,7 @@
 """`python -m benchmarks.certificate.obstacles --crowd.vehicle NAME`: certified robots that are driven into obstacles.
 
-Rows of robots beside a box, a ball and a post, which they are to fly through; errors, bias, disturbance and delay at the
-bounds. The plant measures how near bodies come to the surfaces.
+Rows of robots beside a box, a ball and a post, which they are to fly through; errors, bias, disturbance and delay at
+the bounds. The plant measures how near bodies come to the surfaces.
 """
 
 import dataclasses
