@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 from robomarl.core.config import Positive, Range, UserError, build
 from robomarl.core.hardware.field import DeploymentConfig
 from robomarl.core.hardware.host import parse_host
+from robomarl.core.hardware.sections import ASSUMED
 from robomarl.core.hardware.strangers import unquoted_host, whose_file
 from robomarl.core.hardware.vehicle import AnyVehicle, load_any_vehicle
 from robomarl.core.paths import fleets_dir
@@ -135,8 +136,13 @@ class Fleet:
         if self.is_unlike and (self.filter != "certificate" or self.teams > 1):
             named = ", ".join(dict.fromkeys(map(self.vehicle_of, self.own)))
             raise ValueError(f"robots: vehicle = {named} in one team needs filter: certificate and teams: 1.")
-        if self.is_unlike and self.estimator:
-            raise ValueError(f"estimator = {self.estimator!r} is of one vehicle; let each vehicle file choose its own.")
+        if self.is_unlike and self.estimator not in ("", ASSUMED):
+            raise ValueError(
+                f"estimator = {self.estimator!r} is of one vehicle; robots of unlike vehicles fly the bounds of their "
+                f"files' safety, so write {ASSUMED}."
+            )
+        if self.vehicle not in map(self.vehicle_of, self.own):
+            raise ValueError(f"vehicle = {self.vehicle!r} is of no robot; write there what most of them are.")
 
     def _check_indices(self) -> None:
         by_index = {robot.index: robot for robot in reversed(self.robots)}
@@ -196,9 +202,11 @@ def load_fleet(name: str) -> Fleet:
         raise UserError(f"{file}: {known}")
     fleet = build(Fleet, data, file)
     load_any_vehicle(fleet.vehicle, fleet.estimator, file)
-    for robot in fleet.own:
-        if robot.vehicle:
-            load_any_vehicle(robot.vehicle, "", file)
+    files = {one: load_any_vehicle(one, fleet.estimator, file).name for one in map(fleet.vehicle_of, fleet.own)}
+    for name, count in Counter(files.values()).items():
+        if count > 1:
+            both = " and ".join(one for one in files if files[one] == name)
+            raise UserError(f"{file}: robots: {both} are both called {name}; give each vehicle file a name of its own.")
     return fleet
 
 

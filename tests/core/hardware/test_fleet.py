@@ -9,7 +9,7 @@ import pytest
 
 from robomarl.core.config import UserError
 from robomarl.core.hardware.fleet import load_fleet
-from robomarl.core.paths import fleets_dir
+from robomarl.core.paths import fleets_dir, vehicles_dir
 from robomarl.core.tables import read_yaml
 from robomarl.fleet.robot import connect_all
 from robomarl.fleet.transport import SSH, ssh_command
@@ -42,6 +42,21 @@ def test_a_fleet_says_which_estimator_flies(tmp_path: Path):
     assert (vehicle.estimator, vehicle.safety.velocity_error_m_s) == ("firmware", 0.52)
     with pytest.raises(UserError, match=r"^crazyflie_21.yaml: .* 'gps', which pair.yaml names in estimator; measure"):
         load(tmp_path, f"{GOOD}\nestimator: gps\n")
+
+
+UNLIKE = GOOD.replace("robots/left", "robots/left, vehicle: carrier_600") + "filter: certificate\n"
+
+
+def test_unlike_vehicles_have_names_of_their_own_and_the_bounds_of_their_files(tmp_path: Path):
+    assert list(load(tmp_path, f"{UNLIKE}estimator: assumed\n").vehicles) == ["crazyflie_21", "carrier_600"]
+    with pytest.raises(UserError, match="'mocap' is of one vehicle; .* so write assumed"):
+        load(tmp_path, f"{UNLIKE}estimator: mocap\n")
+    with pytest.raises(UserError, match="vehicle = 'iris_racket' is of no robot"):
+        both = UNLIKE.replace("robots/right", "robots/right, vehicle: crazyflie_21")
+        load(tmp_path, both.replace("vehicle: crazyflie_21\nscenario", "vehicle: iris_racket\nscenario"))
+    copy = shutil.copy(vehicles_dir() / "crazyflie_21.yaml", tmp_path / "copy.yaml")
+    with pytest.raises(UserError, match="are both called crazyflie_21; give each vehicle file a name of its own"):
+        load(tmp_path, UNLIKE.replace("carrier_600", str(copy)))
 
 
 def game(foreign: tuple[int, ...]) -> str:
