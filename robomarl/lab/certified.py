@@ -83,7 +83,7 @@ class CertifiedTeam:
             UserError: the certificate does not cover what the parameters have; names it.
         """
         if name := uncovered(params):
-            raise UserError(f"the certificate does not cover {name} yet; fly with --filter qp.")
+            raise UserError(f"the certificate does not cover {name} yet; choose the filter qp.")
         self.params, self._order = params, order
         self.figures = figures_of(params, radius_m)
         self._in_numpy, self._xp = library is None, library.xp if library else np
@@ -211,5 +211,5 @@ def certified_team(
     if (certified := command_of(action).certified) is not None:
         return CertifiedPlayers(certified(params), radius_m, library)
     if tuple(field.name for field in action.sent) != PLAIN:
-        raise UserError(f"{scenario.name}: the certificate moves robots by acceleration and yaw rate; use --filter qp.")
+        raise UserError(f"{scenario.name}: the certificate moves robots by acceleration and yaw rate; choose the filter qp.")
     return CertifiedTeam(params, radius_m, library=library)
