@@ -71,9 +71,11 @@ def test_unlike_vehicles_have_the_inequalities_of_each_pair_proved(monkeypatch: 
 
 def test_a_range_of_the_radio_is_proved_or_refused():
     bundle, long = load_bundle(bundles_dir() / "swap_4"), replace(FLEET.radio, range_m=20.0)
-    assert prove_fleet(replace(FLEET, radio=long), bundle) == prove_fleet(FLEET, bundle) + 1
+    assert prove_fleet(replace(FLEET, radio=long), bundle) == prove_fleet(FLEET, bundle) + 2
     with pytest.raises(UserError, match=r"certificate's radio range fails by \d.*: range 4 m >= D"):
         prove_fleet(replace(FLEET, radio=replace(long, range_m=4.0)), bundle)
+    with pytest.raises(UserError, match=r"certificate's radio messages fails by 0.162: silence 0.5 s >= 3 messages"):
+        prove_fleet(replace(FLEET, radio=replace(long, rate_hz=5.0)), bundle)
 
 
 def test_a_bundle_goes_to_the_robots_of_its_vehicle():

@@ -22,10 +22,10 @@ def prove_fleet(fleet: Fleet, bundle: Bundle) -> int:
     if fleet.filter != "certificate":
         return 0
     from robomarl.core.certificate.figures import uncovered
-    from robomarl.core.certificate.reach import RadioReach
     from robomarl.core.domain.registry import command_of
     from robomarl.core.filter.params import from_vehicle
     from robomarl.lab.prove.pairs import check_fleet, fleet_of
+    from robomarl.ros.robot.certified.radio import stated_reach
     from robomarl.ros.robot.command_layout import FLYING
 
     vehicle = fleet.vehicles.get(bundle.contract.vehicle.name, fleet.vehicle_config)
@@ -47,6 +47,7 @@ def prove_fleet(fleet: Fleet, bundle: Bundle) -> int:
     params = certified(params).params if certified else params
     if name := uncovered(params):
         raise UserError(f"Fleet {fleet.name}: filter = certificate does not cover {name} yet; write filter: qp.")
-    reach = RadioReach(fleet.radio.range_m, fleet.radio.within_s) if fleet.radio.range_m else None
+    radio = fleet.radio
+    reach = stated_reach(radio.range_m, radio.within_s, bundle.contract.rate_hz, radio.rate_hz)
     flown = {name: (limits_of(other), other.body.radius_m) for name, other in fleet.vehicles.items()}
     return len(check_fleet(fleet_of({**flown, vehicle.name: (params, vehicle.body.radius_m)}, reach)))

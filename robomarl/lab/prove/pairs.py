@@ -20,7 +20,7 @@ from robomarl.core.certificate.figures import (
     common_of,
     figures_of,
 )
-from robomarl.core.certificate.reach import RadioReach
+from robomarl.core.certificate.reach import MESSAGES, ON_AIR_S, RadioReach
 from robomarl.core.config import UserError
 from robomarl.core.filter.params import SafetyParams
 from robomarl.lab.prove.theorem import (
@@ -95,14 +95,16 @@ def radio_claims(one: Given, mate: Given) -> Iterator[Claim]:
 
     One forgets the other when it has heard nothing for the stated time; at some moment of that they were as far apart
     as the range. The other one may not know that for as long again, and until words are said that were held back. From
-    then on both brake.
+    then on both brake. Words wait in the inbox: at the end of both silences, and before the brake.
     """
     if (reach := one.reach) is None:
         return
+    yield _messages(one.figures, reach)
     far, forgets, knows, rests = map(z3.Real, ("far", "forgets", "knows", "rests"))
     f, g, both = one.figures, mate.figures, (one.figures, mate.figures)
     speed = exact(f.speed_m_s) + exact(g.speed_m_s)
-    silence, held = exact(reach.within_s), exact(max(x.held_back for x in both) * f.period_s)
+    clock, held = exact(CLOCK_OFFSET_S), exact(max(x.held_back for x in both) * f.period_s)
+    silence = exact(reach.within_s) + clock
     ratio = 1.0 if one.params.planar else one.ratio
     apart = exact((f.unlearned.room_m + g.unlearned.room_m + max(f.bend_m, g.bend_m)) * ratio)
     beside = [TUBE_SHARE * math.hypot(*x.figures.unlearned.half_m) + x.params.look_ahead_m for x in (one, mate)]
@@ -112,16 +114,36 @@ def radio_claims(one: Given, mate: Given) -> Iterator[Claim]:
         far >= exact(reach.range_m) - z3.Sum([exact(part) for part in (*beside, *smooth)]),
         forgets >= far - speed * silence,
         knows >= forgets - speed * (silence + held),
-        rests >= knows - z3.Sum([exact(part) for part in stops]),
+        rests >= knows - speed * clock - z3.Sum([exact(part) for part in stops]),
     ]
     held_s = max(x.held_back for x in both) * f.period_s
-    gone = (f.speed_m_s + g.speed_m_s) * (2 * reach.within_s + held_s) + sum(stops)
+    gone = (f.speed_m_s + g.speed_m_s) * (2 * reach.within_s + 3 * CLOCK_OFFSET_S + held_s) + sum(stops)
     kept = (f.unlearned.room_m + g.unlearned.room_m + max(f.bend_m, g.bend_m)) * ratio
     slack = reach.range_m - sum(beside) - sum(smooth) - gone - kept
     text = (
         f"range {reach.range_m:.4g} m >= D {kept:.4g} + tubes {sum(beside) + sum(smooth):.4g} + on the way {gone:.4g}"
     )
     yield Claim("radio range", is_proved(hypotheses, rests >= apart - z3.RealVal(str(ROUNDING))), slack, text)
+
+
+def _messages(f: CertificateFigures, reach: RadioReach) -> Claim:
+    """Of the messages that a robot says in the time of silence, as many as `MESSAGES` are read in it.
+
+    The first is said at most one message's time after the silence begins, the others come one by one. The last one is
+    on its way, waits in the inbox, and is read with a decision.
+    """
+    begins, first, last, heard, read = map(z3.Real, ("begins", "first", "last", "heard", "read"))
+    every_s = max(reach.every_s, f.period_s)
+    hypotheses = [
+        first <= begins + exact(every_s),
+        last <= first + exact((MESSAGES - 1) * every_s),
+        heard <= last + exact(ON_AIR_S) + exact(CLOCK_OFFSET_S),
+        read <= heard + exact(f.period_s),
+    ]
+    need_s = MESSAGES * every_s + ON_AIR_S + CLOCK_OFFSET_S + f.period_s
+    text = f"silence {reach.within_s:.4g} s >= {MESSAGES} messages every {every_s:.4g} s, air, inbox {need_s:.4g} s"
+    proved = is_proved(hypotheses, read <= begins + exact(reach.within_s) + z3.RealVal(str(ROUNDING)))
+    return Claim("radio messages", proved, reach.within_s - need_s, text)
 
 
 def _handover(f: CertificateFigures, g: CertificateFigures) -> Iterator[Claim]:

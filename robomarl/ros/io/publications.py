@@ -11,8 +11,9 @@ from robomarl.ros.io.away_frame import command_turn, turned_broadcast
 from robomarl.ros.io.fast_messages import BroadcastWriter, CommandWriter, RowsWriter
 from robomarl.ros.io.subscriptions import Subscriptions
 from robomarl.ros.recording.tick_record import Timing, tick_names, tick_values
-from robomarl.ros.robot.assembly import AssembledRobot, radio_every
+from robomarl.ros.robot.assembly import AssembledRobot
 from robomarl.ros.robot.certified.guard import CertifiedRobot
+from robomarl.ros.robot.certified.radio import radio_every
 from robomarl.ros.robot.certified.words import TeamWords
 from robomarl.ros.robot.decision import Decision
 from robomarl.ros.robot.health import Health

@@ -1,6 +1,5 @@
 """Everything that one robot thinks with, put together from its parameters and its bundle. No ROS here."""
 
-import math
 from functools import partial
 from typing import NamedTuple
 
@@ -119,8 +118,3 @@ def goal_limits(safety: SafetyFilter | CertifiedRobot, is_own: bool) -> GoalLimi
         return GoalLimits(partial(box_fault, params))
     margins(params)
     return GoalLimits(partial(goal_fault, params), partial(inside, params))
-
-
-def radio_every(rate_hz: float, radio_hz: float) -> int:
-    """Ticks from one state-and-plan message to the next."""
-    return max(math.floor(rate_hz / radio_hz + 1e-6), 1)

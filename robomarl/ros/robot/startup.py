@@ -18,7 +18,6 @@ from robomarl.core.bundle.golden import check_filter
 from robomarl.core.bundle.perception import Perception, open_perception
 from robomarl.core.bundle.pilot import Pilot
 from robomarl.core.bundle.runtime import Policy, open_policy, read_golden
-from robomarl.core.certificate.reach import RadioReach
 from robomarl.core.config import UserError, build
 from robomarl.core.domain.registry import command_of, commands, filter_for, onboard_of
 from robomarl.core.filter.filter import Arena, SafetyFilter, SafetyParams, from_vehicle
@@ -34,6 +33,7 @@ from robomarl.ros.io.messages import empty_snapshot
 from robomarl.ros.preflight.inner_loop import loop_fault, needed_loop
 from robomarl.ros.robot.certified.carry import TeamSeat
 from robomarl.ros.robot.certified.guard import CertifiedRobot
+from robomarl.ros.robot.certified.radio import stated_reach
 from robomarl.ros.robot.command_layout import FLYING
 from robomarl.ros.robot.health import Assumptions
 from robomarl.ros.robot.hover.touchdown import GROUND_M
@@ -191,7 +191,8 @@ def guard_of(policy: Policy, vehicle: AnyVehicle, settings: PolicySettings, para
         raise UserError(f"policy_node: filter = {settings.filter!r} is not known; allowed: full, qp, certificate.")
     count, beside = len(settings.team), beside_of(settings, params)
     mates = [(settings.index + 1 + k) % count for k in range(count - 1)]
-    reach = RadioReach(settings.radio_range_m, settings.radio_within_s) if settings.radio_range_m else None
+    stated = settings.radio_range_m, settings.radio_within_s
+    reach = stated_reach(*stated, 1 / params.period_s, settings.radio_hz)
     seat = TeamSeat(settings.index, mates, beside, reach)
     if (certified := command_of(policy.action).certified) is not None:
         way = certified(params)

@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from robomarl.core.certificate.figures import figures_of
-from robomarl.core.certificate.reach import RadioReach, check_reach, least_range_m
+from robomarl.core.certificate.figures import CLOCK_OFFSET_S, figures_of
+from robomarl.core.certificate.reach import ON_AIR_S, RadioReach, check_reach, least_range_m, least_within_s
 from robomarl.core.config import UserError
 from robomarl.core.filter.model.bodies import Obstacle, Strangers
 from robomarl.core.filter.params import Arena, from_vehicle
@@ -176,6 +176,7 @@ REACH_HOLES = (
     lambda f: f.unlearned.room_m,
     lambda f: f.beside_m,
     lambda f: f.speed_m_s * 0.5,
+    lambda f: f.speed_m_s * CLOCK_OFFSET_S,
     lambda f: f.speed_m_s * f.lead_s,
     lambda f: f.speed_m_s * f.stop_s / 2,
     lambda f: f.speed_m_s * f.period_s,
@@ -187,12 +188,25 @@ def test_a_range_of_the_radio_that_leaves_a_term_out_is_found(vehicle: str):
     one = given(vehicle)
     least = least_range_m(one.figures, one.figures, 0.5)
     enough = one._replace(reach=RadioReach(least, 0.5))
-    assert [claim.holds for claim in radio_claims(enough, enough)] == [True]
+    assert [claim.holds for claim in radio_claims(enough, enough)] == [True, True]
     for term in REACH_HOLES:
         short = one._replace(reach=RadioReach(least - term(one.figures), 0.5))
-        assert [claim.holds for claim in radio_claims(short, short)] == [False]
+        assert [claim.holds for claim in radio_claims(short, short)] == [True, False]
     with pytest.raises(UserError, match=rf"need {least:.2f} m until they rest apart"):
         check_reach(RadioReach(least - 0.01, 0.5), [one.figures])
+
+
+@pytest.mark.parametrize("hole_s", [0.1, ON_AIR_S, CLOCK_OFFSET_S, 0.02])
+def test_a_silence_in_which_too_few_messages_come_is_found(hole_s: float):
+    """Ten messages a second, of which two may be lost."""
+    one = given("crazyflie_21")
+    within_s = least_within_s(one.figures, 0.1)
+    assert within_s == pytest.approx(3 * 0.1 + ON_AIR_S + CLOCK_OFFSET_S + 0.02)
+    enough, short = (one._replace(reach=RadioReach(20.0, within_s - hole, 0.1)) for hole in (0.0, hole_s))
+    assert [claim.holds for claim in radio_claims(enough, enough)] == [True, True]
+    assert [claim.name for claim in radio_claims(short, short) if not claim.holds] == ["radio messages"]
+    with pytest.raises(UserError, match=r"a message comes every 0.1 s, and 3 of them need 0.362 s to arrive"):
+        check_reach(RadioReach(20.0, within_s - hole_s, 0.1), [one.figures])
 
 
 def test_words_that_are_held_back_make_the_range_longer():

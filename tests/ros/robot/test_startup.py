@@ -153,3 +153,7 @@ def test_a_robot_that_flies_out_of_reach_goes_on_without_its_teammates(settings:
     assert assemble(replace(flown, on_robot_lost="continue"), loaded).loaded is loaded
     with pytest.raises(UserError, match=r"range_m = 2 is too short .* need \d\.\d\d m"):
         load_pilot(replace(flown, radio_range_m=2.0))
+    # 50 decisions, and at most 35 messages a second: one with every decision. At most 1 a second: one in a second.
+    assert load_pilot(replace(flown, radio_hz=35.0, radio_within_s=0.13))
+    with pytest.raises(UserError, match=r"within_s = 0.5 is too short .* every 1 s, and 3 of them need 3.062 s"):
+        load_pilot(replace(flown, radio_hz=1.0))
