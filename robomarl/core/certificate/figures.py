@@ -111,14 +111,19 @@ class CertificateFigures:
     """Time from the rest of the reference to that of the tracked point."""
     beside_m: float
     """Farthest that the robot's centre is from its reference."""
-    held_back: int
-    """Number of decisions that words wait before they are said: beside a teammate with a shorter lead, anchors would
-    change later here than there."""
+    held_s: float
+    """Time that words wait at least before they are said: beside a teammate with a shorter lead, anchors would change
+    later here than there."""
 
     @property
     def wall_m(self) -> Vector3:
         """Distances along each axis that references rest from a wall of the arena."""
         return _wall_m(self.unlearned, self.tracker.look_ahead_m)
+
+    @property
+    def held_back(self) -> int:
+        """Number of decisions that words wait where all come on time."""
+        return math.ceil(self.held_s / self.period_s - WHOLE)
 
     @property
     def span_s(self) -> float:
@@ -198,7 +203,7 @@ def figures_of(params: SafetyParams, radius_m: float, common: CommonFigures | No
         stranger_m=_stranger_m(params, params.strangers, speed) + beside + bend if params.strangers else 0.0,
         settles_s=(count - 1) * period / 2,
         beside_m=beside,
-        held_back=math.ceil((lead - shared.lead_s) / period - WHOLE),
+        held_s=lead - shared.lead_s,
     )
 
 

@@ -49,9 +49,14 @@ def least_range_m(one: CertificateFigures, mate: CertificateFigures, within_s: f
     """
     both = one, mate
     apart = (one.unlearned.room_m + mate.unlearned.room_m + max(f.bend_m for f in both)) / one.squash[2]
-    unheard_s = 2 * within_s + 3 * CLOCK_OFFSET_S + max(f.held_back for f in both) * one.period_s
+    unheard_s = 2 * within_s + 3 * CLOCK_OFFSET_S + _late_s(both)
     gone = sum(f.speed_m_s * (unheard_s + f.period_s + f.lead_s + f.stop_s / 2) for f in both)
     return apart + sum(f.beside_m for f in both) + gone
+
+
+def _late_s(both: Sequence[CertificateFigures]) -> float:
+    """Return the longest time until words are said: the first decision from which they have waited long enough."""
+    return max(f.held_s + f.period_s if f.held_back else 0.0 for f in both)
 
 
 def check_reach(reach: RadioReach, fleet: Sequence[CertificateFigures]) -> None:

@@ -94,8 +94,9 @@ def radio_claims(one: Given, mate: Given) -> Iterator[Claim]:
     """Two robots that forgot each other are at rest, apart, before they come nearer than references may be.
 
     One forgets the other when it has heard nothing for the stated time; at some moment of that they were as far apart
-    as the range. The other one may not know that for as long again, and until words are said that were held back. From
-    then on both brake. Words wait in the inbox: at the end of both silences, and before the brake.
+    as the range. The other one may not know that for as long again, and until words are said that were held back, with
+    the first decision after that. From then on both brake. Words wait in the inbox: at the end of both silences, and
+    before the brake.
     """
     if (reach := one.reach) is None:
         return
@@ -103,7 +104,8 @@ def radio_claims(one: Given, mate: Given) -> Iterator[Claim]:
     far, forgets, knows, rests = map(z3.Real, ("far", "forgets", "knows", "rests"))
     f, g, both = one.figures, mate.figures, (one.figures, mate.figures)
     speed = exact(f.speed_m_s) + exact(g.speed_m_s)
-    clock, held = exact(CLOCK_OFFSET_S), exact(max(x.held_back for x in both) * f.period_s)
+    held_s = max(x.held_s + x.period_s if x.held_back else 0.0 for x in both)
+    clock, held = exact(CLOCK_OFFSET_S), exact(held_s)
     silence = exact(reach.within_s) + clock
     ratio = 1.0 if one.params.planar else one.ratio
     apart = exact((f.unlearned.room_m + g.unlearned.room_m + max(f.bend_m, g.bend_m)) * ratio)
@@ -116,7 +118,6 @@ def radio_claims(one: Given, mate: Given) -> Iterator[Claim]:
         knows >= forgets - speed * (silence + held),
         rests >= knows - speed * clock - z3.Sum([exact(part) for part in stops]),
     ]
-    held_s = max(x.held_back for x in both) * f.period_s
     gone = (f.speed_m_s + g.speed_m_s) * (2 * reach.within_s + 3 * CLOCK_OFFSET_S + held_s) + sum(stops)
     kept = (f.unlearned.room_m + g.unlearned.room_m + max(f.bend_m, g.bend_m)) * ratio
     slack = reach.range_m - sum(beside) - sum(smooth) - gone - kept
@@ -153,10 +154,8 @@ def _handover(f: CertificateFigures, g: CertificateFigures) -> Iterator[Claim]:
     after the words were held back, and what it then decides counts one lead of its own later.
     """
     changes, says, hears = map(z3.Real, ("changes", "says", "hears"))
-    words = [says >= changes + exact(f.held_back * f.period_s), hears >= says]
+    words = [says >= changes + exact(f.held_s), hears >= says]
     counts, relies = changes + exact(f.lead_s), hears + exact(g.lead_s) + exact(WHOLE * f.period_s)
-    slack = f.held_back * f.period_s + g.lead_s - f.lead_s
-    text = (
-        f"held back {f.held_back * f.period_s:.4g} s >= lead {f.lead_s:.4g} s - lead of the teammate {g.lead_s:.4g} s"
-    )
+    slack = f.held_s + g.lead_s - f.lead_s
+    text = f"held back {f.held_s:.4g} s >= lead {f.lead_s:.4g} s - lead of the teammate {g.lead_s:.4g} s"
     yield Claim("handover of anchors", is_proved(words, relies >= counts), slack, text)

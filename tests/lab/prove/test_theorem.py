@@ -142,7 +142,7 @@ UNLIKE_HOLES = {
     "common time to stop": {"stop_s": 1.0},
     "distance of unlike robots": {"learned": -0.01},
     "bend beside an unlike robot": {"bend_m": 3.0e-3},
-    "handover of anchors": {"held_back": -1},
+    "handover of anchors": {"held_s": -0.001},
 }
 
 
@@ -154,8 +154,8 @@ def test_a_term_that_is_left_out_beside_an_unlike_robot_is_found(name: str):
     hole = dict(UNLIKE_HOLES[name])
     if "learned" in hole:
         hole["learned"] = dataclasses.replace(one.figures.learned, room_m=one.figures.learned.room_m - 0.01)
-    if "held_back" in hole:
-        hole["held_back"] = one.figures.held_back - 1
+    if "held_s" in hole:
+        hole["held_s"] += one.figures.held_s
     broken = one._replace(figures=dataclasses.replace(one.figures, **hole))
     assert not [claim for claim in beside(one, mate) if not claim.holds]
     assert [claim.name for claim in beside(broken, mate) if not claim.holds] == [name]
@@ -212,7 +212,7 @@ def test_a_silence_in_which_too_few_messages_come_is_found(hole_s: float):
 def test_words_that_are_held_back_make_the_range_longer():
     slow, fast = fleet("turtlebot3_burger", "ssl_omni").values()
     least = least_range_m(slow.figures, fast.figures, 0.5)
-    held = (slow.figures.speed_m_s + fast.figures.speed_m_s) * slow.figures.held_back * 0.02
+    held = (slow.figures.speed_m_s + fast.figures.speed_m_s) * (slow.figures.held_s + 0.02)
     both = (one._replace(reach=RadioReach(least - 0.5 * held, 0.5)) for one in (slow, fast))
     assert held > 0 and [claim.name for claim in beside(*both) if not claim.holds] == ["radio range"]
 

@@ -35,17 +35,20 @@ class RobotCarry(NamedTuple):
     present: np.ndarray
     """[K] bool: there is such a teammate; one that is out of reach is not."""
     too_near: np.ndarray
-    """[K] bool: a teammate that was out of reach was nearer than that allows."""
+    """[K] bool: a teammate that was out of reach was nearer than that allows, and there is no pact with it yet."""
     told: tuple[AddressedWord | None, ...] = ()
     """The words at the last decision, by which new ones are told from old ones."""
     waits: bool = False
     """True from a jump of the clock on until the reference rests: then the time of its course means nothing."""
     worn: tuple[object, ...] = ()
     """Memory of commands of another kind, see `CertifiedCommand`."""
+    listens_s: float = 0.0
+    """Time from which on the session listens: before it has for long enough, nobody that was not heard is far away."""
     decided_s: float = 0.0
     """Time of the decision that `worn` is of, on the team's clock; 0: there was none."""
-    rows: tuple[np.ndarray, ...] = ()
-    """What the robot would have said after its last decisions, the oldest first: words wait `held_back` decisions."""
+    rows: tuple[tuple[float, np.ndarray], ...] = ()
+    """What the robot would have said after its last decisions, and when, the oldest first: words wait `held_s`, however
+    late its decisions come."""
 
     @property
     def plan(self) -> Plan:

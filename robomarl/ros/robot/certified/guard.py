@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from robomarl.core.certificate.course import rests_at_s
-from robomarl.core.certificate.figures import CertificateFigures, common_of, figures_of, uncovered
+from robomarl.core.certificate.figures import WHOLE, CertificateFigures, common_of, figures_of, uncovered
 from robomarl.core.certificate.kernel import certificate_of
 from robomarl.core.certificate.memory import (
     ELSEWHERE_TUBES,
@@ -101,7 +101,7 @@ class CertifiedRobot:
         `told` is None where a teammate has said nothing yet; words of a session that ended count as none.
         """
         if not carry.session_s:
-            carry = carry._replace(session_s=now_s, pairs_s=np.full(len(self._leads), now_s))
+            carry = carry._replace(session_s=now_s, listens_s=now_s, pairs_s=np.full(len(self._leads), now_s))
         carry = self._renewed(carry._replace(now_s=now_s), told)
         taken = {k: s for k, s in enumerate(told) if s is not None and s.session_s >= carry.sessions_s[k]}
         for k, said in taken.items():
@@ -118,11 +118,11 @@ class CertifiedRobot:
         told = told or before
         new = np.array([one is not None and one is not last for one, last in zip(told, before, strict=True)], bool)
         heard_s = np.where(new, now_s, carry.heard_s)
-        present = (now_s - heard_s <= reach.within_s) | (now_s - carry.session_s <= reach.within_s)
+        present = (now_s - heard_s <= reach.within_s) | (now_s - carry.listens_s <= reach.within_s)
         near = [
             bool(carry.robot.placed) and is_too_near(reach, self._fleet, (carry.robot.course, said.word.course), now_s)
             if said is not None and present[k] and not carry.present[k]
-            else bool(carry.too_near[k])
+            else bool(carry.too_near[k] and carry.robot.pact.number[k] == 0)
             for k, said in enumerate(told)
         ]
         carry = carry._replace(heard_s=heard_s, told=told, too_near=np.array(near, bool))
@@ -171,7 +171,9 @@ class CertifiedRobot:
         robot, course = carry.robot, carry.robot.course
         robot = robot._replace(course=course._replace(at_s=course.at_s + by_s), until_s=robot.until_s + by_s)
         decided_s = carry.decided_s + by_s if carry.decided_s else 0.0
-        return carry._replace(robot=robot, waits=True, decided_s=decided_s, heard_s=carry.heard_s + by_s)
+        rows = tuple((at_s + by_s, said) for at_s, said in carry.rows)
+        times = {"decided_s": decided_s, "heard_s": carry.heard_s + by_s, "listens_s": carry.listens_s + by_s}
+        return carry._replace(robot=robot, waits=True, rows=rows, **times)
 
     def doubts(self, carry: RobotCarry) -> Doubts:
         """Return the reasons why the robot takes no new course."""
@@ -184,7 +186,11 @@ class CertifiedRobot:
         """[1 + 2 K, 15] what the robot says to its teammates, see `words.rows_of`; None before it has a place."""
         if not self.figures.held_back:
             return self._rows(carry)
-        return carry.rows[0] if len(carry.rows) > self.figures.held_back else None
+        return carry.rows[0][1] if carry.rows and self._may_say(carry.rows[0][0], carry.now_s) else None
+
+    def _may_say(self, at_s: float, now_s: float) -> bool:
+        """Return True if words of a decision at that time have waited long enough."""
+        return now_s - at_s >= self.figures.held_s - WHOLE * self.params.period_s
 
     def _rows(self, carry: RobotCarry) -> np.ndarray | None:
         if not carry.robot.placed:
@@ -290,8 +296,9 @@ class CertifiedRobot:
             before = before._replace(trip=np.array(True))
         robot, found = self.certificate.step(before, given)
         after = carry._replace(robot=robot, waits=waits)
-        if (wait := self.figures.held_back) and (rows := self._rows(after)) is not None:
-            after = after._replace(rows=(*carry.rows[-wait:], rows))
+        if self.figures.held_back and (rows := self._rows(after)) is not None:
+            old = sum(self._may_say(at_s, carry.now_s) for at_s, _ in carry.rows)  # of which the newest is said
+            after = after._replace(rows=(*carry.rows[max(old - 1, 0) :], (carry.now_s, rows)))
         return after, found
 
     @property

@@ -191,13 +191,30 @@ def test_a_robot_with_a_longer_lead_speaks_later():
     view, carry, courses, said = blank_view(1), robots[0].init(), [], []
     view = view._replace(own=view.own._replace(pos_m=np.zeros(3), vel_m_s=np.zeros(3)))
     for tick in range(6):
-        carry = robots[0].hear(robots[0].clock_jumped(carry, 0.001), [None], 100 + 0.02 * tick)
+        carry = robots[0].hear(robots[0].clock_jumped(carry, 0.001), [None], 100 + 0.021 * tick)
         carry, _ = robots[0](carry, view, np.zeros(4))
         courses.append(carry.robot.course.at_s)
         said.append(robots[0].said(carry))
     assert said[:2] == [None, None]
     told = [told_to(TeamWords(("ssl",), rows), "ssl") for rows in said[2:]]
     assert [one.word.course.at_s for one in told] == courses[:4] and len(set(map(float, courses))) == 6
+
+
+@pytest.mark.parametrize("late_s", [0.0, 0.019])
+def test_words_wait_for_as_long_where_decisions_come_late(late_s: float):
+    """Every second decision is late, so the next one follows it soon; the lead is 0.03 s longer than the teammate's."""
+    slow, fast = (load_any_vehicle(name) for name in ("iris_racket", "crazyflie_21"))
+    kinds = [(from_vehicle(v, 0.02, Arena((-6, -6, 0), (6, 6, 4))), v.body.radius_m) for v in (slow, fast)]
+    guard = CertifiedRobot(*kinds[0], TeamSeat(0, [1], [kinds[1]]))
+    view, carry, decided, waits = blank_view(1), guard.init(), [], []
+    view = view._replace(own=view.own._replace(pos_m=np.array([0.0, 0.0, 2.0]), vel_m_s=np.zeros(3)))
+    for tick in range(40):
+        now_s = 0.02 * tick + 1000 + late_s * (tick % 2)
+        carry, _ = guard(guard.hear(carry, [None], now_s), view, np.array([0.3, 0, 0, 0]))
+        decided.append((now_s, carry.rows[-1][1]))
+        rows = guard.said(carry)
+        waits += [now_s - at_s for at_s, one in decided if one is rows]
+    assert len(waits) > 35 and min(waits) > 0.03 - 1e-7 and max(waits) < 0.03 + 0.0391
 
 
 REACH = RadioReach(8.0, 0.4)
@@ -278,6 +295,23 @@ def test_a_radio_that_reaches_less_far_is_named():
     team.hears = True
     team.fly(2)
     assert [guard.doubts(carry).too_near for guard, carry in zip(team.guards, team.carry, strict=True)] == [(0,), (0,)]
+    team.fly(20)
+    assert min(team.numbers) > 0 and all(team.moves)
+    assert not any(guard.doubts(carry).too_near for guard, carry in zip(team.guards, team.carry, strict=True))
+
+
+@pytest.mark.parametrize("jump_s", [0.0, 1.0, -1.0])
+def test_a_session_listens_for_as_long_where_its_clock_is_set(jump_s: float):
+    guard, view = pair()[0], blank_view(1)
+    view = view._replace(own=view.own._replace(pos_m=np.array([0.0, 0.0, 2.0]), vel_m_s=np.zeros(3)))
+    carry, present = guard.init(), []
+    for tick in range(40):
+        if tick == 3:
+            carry = guard.clock_jumped(carry, jump_s)
+        now_s = 1000 + 0.02 * tick + (jump_s if tick >= 3 else 0.0)
+        carry, _ = guard(guard.hear(carry, [None], now_s), view, np.zeros(4))
+        present.append(bool(carry.present[0]))
+    assert 19 <= present.index(False) <= 22 and not any(present[22:]), "0.4 s are 20 decisions"
 
 
 def test_a_range_that_is_too_short_is_refused_with_the_one_that_would_do():
