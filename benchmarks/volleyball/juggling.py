@@ -1,4 +1,4 @@
-"""Hits in a row of `volley_bump` on a plant that shares no code with the engines (after JuggleRL, arXiv 2509.24892).
+"""Hits in a row of a bundle on a plant that shares no code with the engines (after JuggleRL, arXiv 2509.24892).
 
 `python -m benchmarks.volleyball.juggling [--episodes 100] [--most 150] [--off 0.1]`: restitution and mass each off by
 up to 10 %, the racket up to 2 cm beside its place, rotors up to 5 % stronger or weaker, commands up to 10 ms late.
@@ -76,7 +76,7 @@ def main() -> None:
     parser.add_argument("--episodes", type=int, default=100)
     parser.add_argument("--most", type=int, default=150, help="hits after which an episode ends")
     parser.add_argument("--off", type=float, default=0.1, help="most by which restitution and mass are off, as a share")
-    parser.add_argument("--bundle", default="volley_bump")
+    parser.add_argument("--bundle", default="volley_juggle")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()

@@ -112,6 +112,21 @@ def test_a_bump_lifts_no_vehicle_over_the_limit_of_its_height(height_m: float, c
     assert np.sign(law.most_lift(seen_of(obs))) == sign
 
 
+def test_grip_is_the_share_of_the_balls_drift_that_no_tilt_has_to_take_off():
+    """Of a ball that falls straight to its target but for a drift: by half of it the tilt halves."""
+    law = law_of(load_scenario("volley_bump", VolleyScenario))
+    assert isinstance(law, BumpLaw)
+    obs = np.zeros((1, 28))
+    obs[:, 24], obs[:, 25], obs[:, 27] = -2.0, 0.4, -2.0  # the ball 2 m above, drifting along x
+    tilts = []
+    for grip in (0.0, 0.5):
+        chosen = law.with_gains(law.gains._replace(grip=grip, home=0.0))
+        seen = seen_of(obs)
+        normal = chosen.blow(seen, chosen.meeting(seen)).normal
+        tilts.append(float(normal[0][0] / normal[2][0]))
+    np.testing.assert_allclose(tilts[1] / tilts[0], 0.5, rtol=1e-3)
+
+
 @pytest.mark.parametrize(
     ("name", "least"),
     [("volley_bump_pass", 3.0), ("volley_spike_easy", 1.3), ("volley_spike_hard", 1.5), ("volley_hit", 0.9)],

@@ -12,6 +12,7 @@ import numpy as np
 
 from robomarl.core.geometry import norm, rotation_angle
 from robomarl.core.types import Figures
+from robomarl.domains.volleyball.lab.commands import action_of, hovering
 from robomarl.domains.volleyball.lab.scenario import VolleyScenario
 from robomarl.lab.probe import CheckTrial, Probe, Seen
 from robomarl.lab.sim.check import held
@@ -19,6 +20,7 @@ from robomarl.lab.sim.model import TeamWorld
 from robomarl.lab.sim.model.vehicle_keys import felt
 from robomarl.lab.sim.scenario import Scenario
 
+ATTITUDE_GAINS = ("control.tilt_per_s", "control.min_lift_m_s2")
 APART_M = 8.0
 """Distance [m] between drones that are driven anywhere."""
 HOLD_S = 0.3
@@ -31,6 +33,12 @@ FALL_S = (0.15, 0.3)
 """Range of times [s] until the contact."""
 BOUNCE_S = 0.4
 """Length [s] of the trial of bounces."""
+UNUSED_GAINS = {
+    "acceleration": (),
+    "thrust_rates": ATTITUDE_GAINS,
+    "rotor_thrusts": (*ATTITUDE_GAINS, "control.rate_per_s", "control.yaw_rate_per_s"),
+}
+"""Gains of the vehicle file that commands of a kind go past, so that no engine needs them."""
 SIDEWAYS_M_S = 1.0
 """Largest horizontal speed of the balls, each axis."""
 
@@ -39,13 +47,13 @@ def driven(
     scenario: VolleyScenario, world: TeamWorld, random: np.random.Generator, seconds: float
 ) -> tuple[TeamWorld, np.ndarray]:
     """Drones in a row, the ball out of reach; commands [T, E, N, 4] anywhere within the limits."""
-    limits, shape = scenario.vehicle_config.limits, world.closest_m.shape
+    fields, shape = action_of(scenario).fields, world.closest_m.shape
     steps, hold = (max(1, round(s * scenario.rates.policy_hz)) for s in (seconds, HOLD_S))
-    most = (*limits.accel_max_m_s2, limits.yaw_rate_rad_s)
-    ends = np.array((*limits.accel_min_m_s2, -limits.yaw_rate_rad_s)), np.array(most)
+    ends = np.array([field.low for field in fields]), np.array([field.high for field in fields])
     away = np.array([0.0, 0.0, 100.0], np.float32) + 0 * world.own.ball_pos_m
     commands = held(random, ends, (steps, *shape), hold)
-    commands[:hold, 0, :, 2] = ends[0][2]  # the least lift, which few draws ask for
+    lifts = {"thrust_rates": [0], "rotor_thrusts": [0, 1, 2, 3]}.get(scenario.command, [2])
+    commands[:hold, 0, :, lifts] = ends[0][lifts[0]]  # the least lift, which few draws ask for
     return row_of(scenario, world, away, 0 * away), commands
 
 
@@ -59,11 +67,11 @@ def row_of(scenario: VolleyScenario, world: TeamWorld, ball_m: np.ndarray, ball_
 def bounced(
     scenario: VolleyScenario, world: TeamWorld, random: np.random.Generator, seconds: float
 ) -> tuple[TeamWorld, np.ndarray]:
-    """Upright drones that hover, and a ball for the first of each team; commands [T, E, N, 4] are 0."""
+    """Upright drones that hover, and a ball for the first of each team; commands [T, E, N, 4] of hovering."""
     count = len(world.pos_m)
     upright = world._replace(quat_wxyz=0 * world.quat_wxyz + np.array([1, 0, 0, 0], np.float32))
     steps = max(1, round(BOUNCE_S * scenario.rates.policy_hz))
-    still = np.zeros((steps, *world.closest_m.shape, 4), np.float32)
+    still = np.zeros((steps, *world.closest_m.shape, 4), np.float32) + np.array(hovering(scenario), np.float32)
     if scenario.ball is None or scenario.racket is None:
         return row_of(scenario, upright, world.own.ball_pos_m, world.own.ball_vel_m_s), still
     after_s, angle = random.uniform(*FALL_S, (count, 1)), random.uniform(-np.pi, np.pi, (count, 1))
@@ -129,7 +137,7 @@ def probe_of(scenario: VolleyScenario) -> Probe[VolleyScenario, TeamWorld]:
         engines=("fast", "mujoco"),
         compared="drones under commands anywhere within their limits; the ball's flight and its bounce off a racket",
         felt=lambda chosen, driver: felt(chosen, cast("Callable[[Scenario], Seen]", driver)),
-        not_modelled=("body.drag_per_s", "rotors.min_thrust_n"),
+        not_modelled=("body.drag_per_s", "rotors.min_thrust_n", *UNUSED_GAINS[scenario.command]),
     )
 
 

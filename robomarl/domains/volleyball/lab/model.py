@@ -4,11 +4,12 @@ from robomarl.core.domain.onboard import LazyImport
 from robomarl.core.geometry import namespace
 from robomarl.core.spec import ObservationField, ObservationSpec
 from robomarl.core.types import Array
+from robomarl.domains.volleyball.lab.commands import action_of
 from robomarl.domains.volleyball.lab.scenario import VolleyScenario
 from robomarl.domains.volleyball.lab.tasks import task_of
 from robomarl.domains.volleyball.lab.tasks.base import NUM_DRAWS, begin, once, to_all
 from robomarl.domains.volleyball.lab.world import errors_of, moved, sensed
-from robomarl.lab.sim.model import Model, TeamWorld, accelerated
+from robomarl.lab.sim.model import Model, TeamWorld
 
 
 def observation(scenario: VolleyScenario) -> ObservationSpec:
@@ -62,7 +63,7 @@ def reward_terms(scenario: VolleyScenario, before: TeamWorld, after: TeamWorld) 
 
 MODEL = Model(
     observation,
-    accelerated,
+    action_of,
     start,
     move,
     reward_terms,

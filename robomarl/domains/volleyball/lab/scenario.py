@@ -8,6 +8,7 @@ from robomarl.core.hardware.sections import Vector3
 from robomarl.core.hardware.vehicle import Quadrotor, load_vehicle
 from robomarl.domains.volleyball.lab.sections import (
     BallSensorConfig,
+    CommandKind,
     CourtConfig,
     FlyingBallConfig,
     RacketConfig,
@@ -37,6 +38,8 @@ class VolleyScenario(TeamScenario):
     referee: Referee = "contact"
     """Detection of hits."""
     randomize: VolleyRandomize = VolleyRandomize()
+    command: CommandKind = "acceleration"
+    """Kind of command."""
 
     @cached_property
     def vehicle_config(self) -> Quadrotor:

@@ -14,6 +14,12 @@ Referee = Literal["contact", "racket"]
 cylinder over the racket, as a camera can see it.
 """
 
+CommandKind = Literal["acceleration", "thrust_rates", "rotor_thrusts"]
+"""Kind of command. acceleration: acceleration in the world frame and yaw rate, which nodes and the safety filter know;
+thrust_rates: collective thrust over mass and body rates; rotor_thrusts: the thrust of each rotor. The last two are the
+published action spaces, and have neither nodes nor a filter.
+"""
+
 
 @dataclass(frozen=True)
 class VolleyRates(RateConfig):

@@ -10,10 +10,11 @@ import numpy as np
 
 from robomarl.core.geometry import components, join, namespace
 from robomarl.core.types import Array
-from robomarl.core.vectors import Vec3, up_axis
+from robomarl.core.vectors import Vec4, up_axis
 from robomarl.domains.volleyball.core.sensed import TURNS, VolleySensed
+from robomarl.domains.volleyball.lab.commands import asked_thrusts
 from robomarl.domains.volleyball.lab.physics.ball import FlyingBall, blow, fallen, struck
-from robomarl.domains.volleyball.lab.physics.drone import Drone, flown, rotor_thrusts
+from robomarl.domains.volleyball.lab.physics.drone import Drone, flown
 from robomarl.domains.volleyball.lab.scenario import VolleyScenario
 from robomarl.lab.sim.engines.compiler import settle
 from robomarl.lab.sim.model import TeamWorld
@@ -114,11 +115,11 @@ Moving = tuple[Drone, FlyingBall, Array]
 
 def moved(scenario: VolleyScenario, world: TeamWorld, command: Array, draws: Array) -> tuple[TeamWorld, Array]:
     """Return the world with its moving parts one decision later on the engine `fast`, and [..., N] bool: touched."""
-    accel, yaw_rate, no = components(command)[:3], command[..., 3], world.pos_m[..., 0] < -np.inf
+    wanted, no = components(command), world.pos_m[..., 0] < -np.inf
     restitution = scattered(scenario, world.own.restitution, draws)
 
     def substep(number: Array, now: Moving) -> Moving:
-        return one_substep(scenario, now, (accel, yaw_rate), restitution)
+        return one_substep(scenario, now, wanted, restitution)
 
     drone, ball, touched = repeated(scenario.substeps, substep, (drones_of(world), ball_of(world), no))
     return with_bodies(world, drone, ball), touched
@@ -135,17 +136,17 @@ def repeated(times: int, step: Callable[[Array, Moving], Moving], now: Moving) -
     return now
 
 
-def one_substep(scenario: VolleyScenario, now: Moving, wanted: tuple[Vec3, Array], restitution: Array) -> Moving:
+def one_substep(scenario: VolleyScenario, now: Moving, wanted: Vec4, restitution: Array) -> Moving:
     """Robots and ball one sub-step on.
 
     Args:
         scenario: fixed numbers.
         now: the state before.
-        wanted: acceleration [m/s^2] and yaw rate [rad/s] of each robot, [..., N].
+        wanted: components of the command of each robot, [..., N].
         restitution: [...].
     """
     (drone, ball, touched), vehicle, dt_s = now, scenario.vehicle_config, scenario.physics_dt_s
-    later = settle(flown(vehicle, drone, settle(rotor_thrusts(vehicle, drone, *wanted)), dt_s))
+    later = settle(flown(vehicle, drone, settle(asked_thrusts(scenario, drone, wanted)), dt_s))
     if scenario.ball is None:
         return later, ball, touched
     after = fallen(ball, dt_s)

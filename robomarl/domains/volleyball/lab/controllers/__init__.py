@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from robomarl.domains.volleyball.lab.commands import CommandedLaw
 from robomarl.domains.volleyball.lab.controllers.passes import HardSpikeLaw, PassLaw, SpikeLaw
 from robomarl.domains.volleyball.lab.controllers.run_up import HitLaw
 from robomarl.domains.volleyball.lab.controllers.shuttle import ShuttleLaw
@@ -21,4 +22,5 @@ LAWS: dict[str, Callable[[VolleyScenario], GainedLaw]] = {
 
 def law_of(scenario: VolleyScenario) -> GainedLaw:
     """The analytic skill of a scenario's task."""
-    return LAWS[scenario.task](scenario)
+    law = LAWS[scenario.task](scenario)
+    return law if scenario.command == "acceleration" else CommandedLaw(scenario, law)

@@ -139,6 +139,8 @@ class StrikeGains(NamedTuple):
     """Distance [m] from the net at which a short attack is aimed."""
     go_m: float = 0.0
     """Distance [m] of the receiver's left and right post from the middle of the court."""
+    grip: float = 0.0
+    """Share of the ball's horizontal speed that a contact is assumed to take off by friction: 0 for a smooth racket."""
 
 
 class ComingContact(NamedTuple):
@@ -257,7 +259,8 @@ class StrikeLaw:
         rise = self.rise(seen)
         flight_s = time_to_fall(self.level(seen), rise, self.next_level(seen))
         after = tuple((goal - now) / flight_s for goal, now in zip(to, meeting.ball_m, strict=True))
-        return wanted_blow(meeting.ball_m_s, (after[0], after[1], rise), self.gains.restitution)
+        (vx, vy, vz), left = meeting.ball_m_s, 1 - self.gains.grip
+        return wanted_blow((left * vx, left * vy, vz), (after[0], after[1], rise), self.gains.restitution)
 
     def rise(self, seen: CourtSeen) -> Array:
         """Vertical speed [m/s] that the ball is to have after the contact."""

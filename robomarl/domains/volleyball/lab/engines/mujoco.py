@@ -11,9 +11,10 @@ import numpy as np
 
 from robomarl.core.geometry import components
 from robomarl.core.view import Plan
+from robomarl.domains.volleyball.lab.commands import asked_thrusts
 from robomarl.domains.volleyball.lab.engines.mjcf import build_model, spring
 from robomarl.domains.volleyball.lab.physics.ball import FlyingBall
-from robomarl.domains.volleyball.lab.physics.drone import Drone, rotor_thrusts, spun
+from robomarl.domains.volleyball.lab.physics.drone import Drone, spun
 from robomarl.domains.volleyball.lab.scenario import VolleyScenario
 from robomarl.domains.volleyball.lab.world import ball_of, drones_of, with_bodies
 from robomarl.lab.sim.engines.rollouts import Rollouts
@@ -61,10 +62,10 @@ class VolleyMujoco(ModelSim):
         scenario, allowed = self.scenario, self.model.clipped(self.scenario, command)
         drone, ball = drones_of(world), ball_of(world)
         touched = np.zeros((self.num_envs, scenario.robots), bool)
-        accel, yaw_rate = tuple(allowed[..., i] for i in range(3)), allowed[..., 3]
+        wanted = components(allowed)
         self._write(drone, ball)
         for _ in range(scenario.substeps):
-            thrusts = rotor_thrusts(scenario.vehicle_config, drone, accel, yaw_rate)
+            thrusts = asked_thrusts(scenario, drone, wanted)
             throttle = self._throttled(drone, thrusts)
             self._rollouts.step()
             if scenario.ball is not None:

@@ -56,12 +56,30 @@ def rotor_thrusts(vehicle: Quadrotor, drone: Drone, accel: Vec3, yaw_rate: Array
         accel: [m/s^2] wanted acceleration, world frame, without gravity.
         yaw_rate: [rad/s] wanted.
     """
-    xp, gains, body = namespace(*drone.quat), vehicle.control, vehicle.body
+    return rate_thrusts(vehicle, drone, *thrust_and_rates(vehicle, drone, accel, yaw_rate))
+
+
+def thrust_and_rates(vehicle: Quadrotor, drone: Drone, accel: Vec3, yaw_rate: Array) -> tuple[Array, Vec3]:
+    """Return collective thrust over mass [m/s^2] and body rates [rad/s] of the attitude controller; as
+    `rotor_thrusts`."""
+    xp, gains = namespace(*drone.quat), vehicle.control
     force = (accel[0], accel[1], xp.maximum(accel[2] + GRAVITY_M_S2, gains.min_lift_m_s2))
     fx, fy, fz = to_body(drone.quat, force)
     behind = xp.where(fz > 0, fz * fz, 0.0)  # at its largest once the wanted direction is behind
-    gain, omega = gains.tilt_per_s / xp.sqrt(fx * fx + fy * fy + behind + TINY), drone.omega
-    wanted = (-fy * gain, fx * gain, yaw_rate)
+    gain = gains.tilt_per_s / xp.sqrt(fx * fx + fy * fy + behind + TINY)
+    return xp.maximum(fz, 0.0), (-fy * gain, fx * gain, yaw_rate)
+
+
+def rate_thrusts(vehicle: Quadrotor, drone: Drone, lift_m_s2: Array, wanted: Vec3) -> Vec4:
+    """Return the thrust [N] that the rate controller asks of each rotor, within the rotors' limits.
+
+    Args:
+        vehicle: gains, mass, rotors.
+        drone: its state now.
+        lift_m_s2: collective thrust over mass.
+        wanted: body rates [rad/s].
+    """
+    xp, gains, body, omega = namespace(*drone.quat), vehicle.control, vehicle.body, drone.omega
     per_s = (gains.rate_per_s, gains.rate_per_s, gains.yaw_rate_per_s)
     spin = tuple(j * o for j, o in zip(body.inertia_kg_m2, omega, strict=True))
     gyro = cross(omega, spin)
@@ -69,7 +87,7 @@ def rotor_thrusts(vehicle: Quadrotor, drone: Drone, accel: Vec3, yaw_rate: Array
     roll, pitch, yaw = (j * k * (w - o) + g for j, k, w, o, g in each)
     most = YAW_SHARE * rotors_yaw_n_m(vehicle)
     torque = roll, pitch, xp.clip(yaw, -most, most)
-    return allocated(vehicle, body.mass_kg * xp.maximum(fz, 0.0), torque)
+    return allocated(vehicle, body.mass_kg * lift_m_s2, torque)
 
 
 def rotors_yaw_n_m(vehicle: Quadrotor) -> float:
