@@ -88,17 +88,18 @@ def run(args: Args) -> Figures:
     if args.data or config.algorithm in ("bc", "td3_bc", "iql"):
         return offline(config, scenario, args.data, options)
     if config.algorithm == "search":
-        return search(config, scenario, options, args.quiet)
+        return search(config, scenario, options, args)
     return imitate(config, options.out, seed, args.quiet) if args.imitate else train(config, scenario, options)
 
 
-def search(config: "TrainConfig", scenario: "Scenario", options: "RunOptions", quiet: bool) -> Figures:
+def search(config: "TrainConfig", scenario: "Scenario", options: "RunOptions", args: Args) -> Figures:
     """Search the gains of the task's law; a run folder that `eval` and `export` take."""
     from robomarl.lab.sim.engines.compiler import keep_compiled
     from robomarl.lab.train.policy_search.search import SearchOptions, search_run
 
     keep_compiled()
-    found = search_run(config, scenario, SearchOptions(options.out, options.seed, quiet, options.minutes))
+    limits = options.seed, args.quiet, options.minutes
+    found = search_run(config, scenario, SearchOptions(options.out, *limits, recipe=recipe_name(args)))
     print(f"{options.out}: {', '.join(f'{name} {value:.3g}' for name, value in found['gains'].items())}")
     return found
 

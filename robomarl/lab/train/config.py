@@ -182,6 +182,16 @@ class SearchConfig:
     """Run folders of searches whose gains the other team has, drawn anew for each episode, or first: the law's own. A
     team that is named twice plays twice as much. None: as `opponents` says."""
 
+    def __post_init__(self) -> None:
+        """Check that no step is negative, and that `steps_alone` leaves a gain to search."""
+        if below := [f"{name} = {step:g}" for name, step in self.steps.items() if step < 0]:
+            raise ValueError(f"steps has {below[0]}, and a step is no less than 0; a gain with 0 is not searched.")
+        if self.steps_alone and not any(self.steps.values()):
+            raise ValueError(
+                "steps_alone = true searches the gains of steps alone, which names none with a step above 0; name one, "
+                "or leave steps_alone out."
+            )
+
 
 OFFLINE = ("bc", "td3_bc", "iql")
 """Algorithms that learn from a data set only."""

@@ -16,10 +16,20 @@ from robomarl.domains.volleyball.lab.match.sim import make_matches
 from robomarl.lab.league.players import player_named
 from robomarl.lab.sim.env import make_env
 from robomarl.lab.sim.model import TeamWorld
+from robomarl.lab.sim.model.scenario import TeamScenario
 from robomarl.lab.sim.scenario import load_scenario
 from robomarl.lab.train.algorithm import training_env
 from robomarl.lab.train.config import SearchConfig, load_recipe
-from robomarl.lab.train.policy_search.search import SearchOptions, check_start, drawn, keep_gains, rivals_of, steps_of
+from robomarl.lab.train.policy_search.search import (
+    SearchOptions,
+    check_start,
+    drawn,
+    keep_gains,
+    rivals_of,
+    search_run,
+    seen_by,
+    steps_of,
+)
 from robomarl.lab.train.policy_search.structured import gained_law
 
 
@@ -140,3 +150,61 @@ def coming_fast(world: TeamWorld) -> TeamWorld:
     """Both robots fly to the net with 4 m/s."""
     speed = np.array([[-4.0, 0, 0], [4.0, 0, 0]], np.float32)
     return world._replace(vel_m_s=speed)
+
+
+def asked(folder: Path, text: str, name: str = "volley_1v1") -> str:
+    """The sentence that a recipe's `[search]` is refused with."""
+    file = folder / "own.toml"
+    head = f'version = 2\nscenario = "{name}"\nseed = 0\nalgorithm = "search"\nnum_envs = 32\n[search]\n'
+    file.write_text(head + text)
+    with pytest.raises(UserError) as caught:
+        search_run(load_recipe(str(file))[0], loaded_any(name), SearchOptions(folder / "run", recipe=str(file)))
+    assert not (folder / "run").exists(), "nothing was begun"
+    assert "own.toml: " in str(caught.value)
+    return str(caught.value)
+
+
+def loaded_any(name: str) -> TeamScenario:
+    return load_scenario(name, TeamScenario)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("steps_alone = true\n", "search: steps_alone = true searches the gains of steps alone, which names none"),
+        ("steps_alone = true\nsteps = { apex_m = 0.0 }\n", "which names none with a step above 0; name one"),
+        ("steps = { apex_m = -0.5 }\n", "search: steps has apex_m = -0.5, and a step is no less than 0"),
+    ],
+)
+def test_steps_that_search_nothing_are_refused(tmp_path: Path, text: str, words: str):
+    assert words in asked(tmp_path, text)
+
+
+def test_a_law_without_a_step_above_zero_is_refused(tmp_path: Path):
+    law = gained_law(loaded_any("volley_bump"))
+    every = ", ".join(f"{name} = 0.0" for name in law.gains._fields)
+    words = "search.steps of the recipe: each gain has a step of 0, so none is searched; give "
+    assert words in asked(tmp_path, f"steps = {{ {every} }}\n", "volley_bump")
+
+
+def test_teams_of_a_task_without_opponents_are_refused(tmp_path: Path):
+    words = "search.teams of the recipe: task = 'volley_bump' has no opponents; leave teams out"
+    assert words in asked(tmp_path, 'teams = ["first"]\n', "volley_bump")
+
+
+def test_teams_of_another_task_are_refused(tmp_path: Path):
+    other = loaded_any("volley_bump")
+    config = load_recipe("volley_bump")[0]
+    short = replace(other, time_limit_s=0.1)
+    keep_gains(config, short, gained_law(short).search_from, SearchOptions(tmp_path / "bump"))
+    found = asked(tmp_path, f'teams = ["{tmp_path / "bump"}"]\n')
+    assert "bump is a run of task = 'volley_bump', not of 'volley_1v1'; name a run of this task." in found
+
+
+def test_the_range_of_observations_ends_with_the_episode():
+    """The law lets the ball fall; after the rally drones and ball go on to anywhere."""
+    scenario = replace(loaded("volley_1v1"), time_limit_s=8.0)
+    law = gained_law(scenario)
+    stats = seen_by(scenario, law.with_gains(law.search_from._replace(beyond_m=30.0)), seed=0, episodes=4)
+    place = make_env(scenario).observation.element_names().index("drone_position.x")
+    assert np.abs([stats.low[place], stats.high[place]]).max() < 12, "a court and a half"

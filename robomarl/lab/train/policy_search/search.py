@@ -10,7 +10,8 @@ Letters in shapes: C candidates, K episodes each, G gains, N robots.
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -56,6 +57,8 @@ class SearchOptions:
     """Time [min] after which no generation begins."""
     ancestry: tuple[Ancestor, ...] = ()
     """Bundles that it goes on from."""
+    recipe: str = ""
+    """Name or file of the recipe, for messages; "" if there is none."""
 
 
 class Rivals(NamedTuple):
@@ -71,20 +74,21 @@ def search_run(config: TrainConfig, scenario: Scenario, options: SearchOptions) 
     """Search, and save the mean of the last generation as a run folder.
 
     Raises:
-        UserError: the scenario's law has no gains to search or not one that the recipe names, or the folder exists.
+        UserError: the scenario's law has no gains to search or not one that the recipe names, its steps or teams
+            can't be searched with, or the folder exists.
     """
     from cmaes import CMA
 
     law = gained_law(scenario)
-    first = first_gains(law, config.search.start)
     env, count = training_env(config, scenario), config.search.candidates
     score = jax.jit(make_score(env, law, config.search, config.num_envs // count))
-    rivals = rivals_of(env, law, config.search)
-    steps = steps_of(law, config.search)
-    moved = np.flatnonzero(steps)
-    step, least = (np.asarray(gains)[moved] for gains in (steps, law.search_least))
-    start = np.asarray(first)[moved] / step
-    check_start(np.array(law.gains._fields)[moved], start, least / step)
+    with names(options.recipe):
+        first, steps = first_gains(law, config.search.start), steps_of(law, config.search)
+        rivals = rivals_of(env, law, config.search)
+        moved = np.flatnonzero(steps)
+        step, least = (np.asarray(gains)[moved] for gains in (steps, law.search_least))
+        start = np.asarray(first)[moved] / step
+        check_start(np.array(law.gains._fields)[moved], start, least / step)
     create_run(options.out, config, scenario, options.seed, options.ancestry)
     bounds = np.stack([least / step, start * 0 + MOST], -1)
     search = CMA(mean=start, sigma=config.search.first_std, bounds=bounds, seed=options.seed, population_size=count)
@@ -99,6 +103,15 @@ def search_run(config: TrainConfig, scenario: Scenario, options: SearchOptions) 
     best = type(law.gains)(*whole(search.mean).tolist())
     save_law(options.out, best, seen_by(scenario, law.with_gains(best), options.seed))
     return {"run": str(options.out), "scenario": scenario.name, **row, "gains": best._asdict()}
+
+
+@contextmanager
+def names(recipe: str) -> Iterator[None]:
+    """Put the recipe before the sentence of a `UserError`."""
+    try:
+        yield
+    except UserError as error:
+        raise UserError(f"{recipe}: {error}" if recipe else str(error)) from None
 
 
 def keep_gains(config: TrainConfig, scenario: Scenario, gains: Gains, options: SearchOptions) -> None:
@@ -116,12 +129,19 @@ def first_gains(law: GainedLaw, named: dict[str, float], key: str = "start") -> 
 
 
 def steps_of(law: GainedLaw, worth: SearchConfig) -> Gains:
-    """Return the step of each gain; raise `UserError` for a name in `steps` that is no gain of the law."""
+    """Return the step of each gain; raise `UserError` for a name in `steps` that is no gain of the law, or steps that
+    are all 0.
+    """
     known = first_gains(law, worth.steps, "steps")
     own = law.search_step._replace(**worth.steps)
-    if not worth.steps_alone:
-        return own
-    return known._replace(**{name: worth.steps.get(name, 0.0) for name in known._fields})
+    if worth.steps_alone:
+        own = known._replace(**{name: worth.steps.get(name, 0.0) for name in known._fields})
+    if not any(own):
+        raise UserError(
+            f"search.steps of the recipe: each gain has a step of 0, so none is searched; give {own._fields[0]} or "
+            "another one a step above 0."
+        )
+    return own
 
 
 def check_start(names: np.ndarray, start: np.ndarray, least: np.ndarray) -> None:
@@ -207,12 +227,32 @@ def fly(env: AgentsEnv, law: GainedLaw, worth: SearchConfig, key: jax.Array, riv
 
 
 def rivals_of(env: AgentsEnv, law: GainedLaw, worth: SearchConfig) -> Rivals | None:
-    """Return the teams that the other team is drawn from; None: there is no other team, or it flies the same gains."""
-    if env.num_agents == env.scenario.count or (worth.opponents == "itself" and not worth.teams):
+    """Return the teams that the other team is drawn from; None: there is no other team, or it flies the same gains.
+
+    Raises:
+        UserError: `teams` are named in a task without opponents, or one of them is no run of this task.
+    """
+    is_game = env.num_agents > env.scenario.count
+    if worth.teams and not is_game:
+        raise UserError(
+            f"search.teams of the recipe: task = {env.scenario.task!r} has no opponents; leave teams out of [search]."
+        )
+    if not is_game or (worth.opponents == "itself" and not worth.teams):
         return None
     names = worth.teams or (FIRST,)
-    gains = [law.search_from if name == FIRST else load_law(name).gains for name in names]
+    gains = [law.search_from if name == FIRST else gains_of(name, env.scenario) for name in names]
     return Rivals(jnp.asarray(gains, jnp.float32), jnp.array([name != FIRST for name in names]))
+
+
+def gains_of(team: str, scenario: Scenario) -> Gains:
+    """Return the gains of a run folder; raise `UserError` if it is of another task than the scenario."""
+    run = load_law(team)
+    if run.scenario.task != scenario.task:
+        raise UserError(
+            f"search.teams of the recipe: {team} is a run of task = {run.scenario.task!r}, not of {scenario.task!r}; "
+            "name a run of this task."
+        )
+    return run.gains
 
 
 def drawn(law: GainedLaw, rivals: Rivals, key: jax.Array) -> tuple[GainedLaw, jax.Array]:
@@ -222,15 +262,24 @@ def drawn(law: GainedLaw, rivals: Rivals, key: jax.Array) -> tuple[GainedLaw, ja
 
 
 def seen_by(scenario: Scenario, law: GainedLaw, seed: int, episodes: int = 16) -> ObservationStats:
-    """Return statistics [O] of the robots' observations under the law, from some episodes on `fast`."""
+    """Return statistics [O] of the robots' observations under the law, from some episodes on `fast`.
+
+    Observations of after the end of an episode do not count.
+    """
+    imitated = simulation_of(scenario).imitated
+    assert imitated is not None, "whoever has a law has this"
     team, spec = simulation_of(scenario).batch(scenario, "fast", episodes, seed), make_env(scenario).observation
     team.reset()
     memory, read, rows = spec.init(team.views()), law.observation.init(team.views()), []
+    alive = np.ones(episodes, bool)
     for _ in range(scenario.max_steps):
+        if not alive.any():
+            break
         views = team.views()
         memory, obs = spec.observe(memory, views)
         read, seen = law.observation.observe(read, views)
-        rows.append(obs.reshape(-1, obs.shape[-1]).astype(float))
+        rows.append(obs[alive].reshape(-1, obs.shape[-1]).astype(float))
         team.step(law.act(seen))
+        alive &= ~np.asarray(imitated.failed(scenario, team.world))
     every = np.concatenate(rows)
     return ObservationStats(every.mean(0), np.maximum(every.std(0), 1e-6), every.min(0), every.max(0))
