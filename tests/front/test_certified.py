@@ -69,6 +69,16 @@ def test_unlike_vehicles_have_the_inequalities_of_each_pair_proved(monkeypatch: 
         prove_fleet(mixed(), bundle)
 
 
+def test_what_is_proved_of_unlike_vehicles_is_what_flies():
+    """Teammates know the vehicle file alone, so a bundle with larger errors than it has is refused."""
+    bundle = load_bundle(bundles_dir() / "swap_4_firmware")
+    assert prove_fleet(replace(FLEET, estimator="firmware"), bundle) > 30
+    with pytest.raises(
+        UserError, match=r"swap_4_firmware: safety.position_error_m = 0.\d+ is stricter than 0.02 of cra"
+    ):
+        prove_fleet(mixed(), bundle)
+
+
 def test_a_range_of_the_radio_is_proved_or_refused():
     bundle, long = load_bundle(bundles_dir() / "swap_4"), replace(FLEET.radio, range_m=20.0)
     assert prove_fleet(replace(FLEET, radio=long), bundle) == prove_fleet(FLEET, bundle) + 2

@@ -25,6 +25,7 @@ def prove_fleet(fleet: Fleet, bundle: Bundle) -> int:
     from robomarl.core.domain.registry import command_of
     from robomarl.core.filter.params import from_vehicle
     from robomarl.lab.prove.pairs import check_fleet, fleet_of
+    from robomarl.ros.robot.certified.bare import bare_limits
     from robomarl.ros.robot.certified.radio import stated_reach
     from robomarl.ros.robot.command_layout import FLYING
 
@@ -44,6 +45,8 @@ def prove_fleet(fleet: Fleet, bundle: Bundle) -> int:
         params = replace(limits_of(vehicle), obstacles=bundle.contract.safety.obstacles).tighten(bundle.contract.safety)
     except ValueError as error:
         raise UserError(f"Fleet {fleet.name}: {vehicle.name} with bundle {bundle.contract.name}: {error}") from None
+    if fleet.is_unlike:
+        params = bare_limits(params, limits_of(vehicle), bundle.contract.name, vehicle.name)
     params = certified(params).params if certified else params
     if name := uncovered(params):
         raise UserError(f"Fleet {fleet.name}: filter = certificate does not cover {name} yet; write filter: qp.")

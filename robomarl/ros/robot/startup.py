@@ -31,6 +31,7 @@ from robomarl.fleet.trust.policy import offer_of
 from robomarl.ros.fieldtask import FieldTask, Seat, field_task
 from robomarl.ros.io.messages import empty_snapshot
 from robomarl.ros.preflight.inner_loop import loop_fault, needed_loop
+from robomarl.ros.robot.certified.bare import bare_limits
 from robomarl.ros.robot.certified.carry import TeamSeat
 from robomarl.ros.robot.certified.guard import CertifiedRobot
 from robomarl.ros.robot.certified.radio import stated_reach
@@ -191,6 +192,9 @@ def guard_of(policy: Policy, vehicle: AnyVehicle, settings: PolicySettings, para
         raise UserError(f"policy_node: filter = {settings.filter!r} is not known; allowed: full, qp, certificate.")
     count, beside = len(settings.team), beside_of(settings, params)
     mates = [(settings.index + 1 + k) % count for k in range(count - 1)]
+    if beside:
+        file = from_vehicle(vehicle, params.period_s, params.arena, len(mates))
+        params = bare_limits(params, file, policy.contract.name, vehicle.name)
     stated = settings.radio_range_m, settings.radio_within_s
     reach = stated_reach(*stated, 1 / params.period_s, settings.radio_hz)
     seat = TeamSeat(settings.index, mates, beside, reach)

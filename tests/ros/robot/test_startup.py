@@ -10,10 +10,13 @@ import pytest
 from robomarl.core.bundle.bundle import load_bundle
 from robomarl.core.config import UserError
 from robomarl.core.filter.model.bodies import Obstacle
+from robomarl.core.filter.params import from_vehicle
 from robomarl.core.hardware.vehicle import load_any_vehicle
-from robomarl.core.paths import vehicles_dir
+from robomarl.core.paths import bundles_dir, vehicles_dir
 from robomarl.fleet.store import InstalledBundles, Store
 from robomarl.ros.robot.assembly import assemble
+from robomarl.ros.robot.certified.carry import TeamSeat
+from robomarl.ros.robot.certified.guard import CertifiedRobot
 from robomarl.ros.robot.startup import load_pilot, robot_limits
 from robomarl.ros.settings import PolicySettings
 
@@ -143,6 +146,26 @@ def test_it_flies_after_loading(settings: PolicySettings):
     )
     _, result = loaded.pilot.step(loaded.pilot.init(view), view)
     assert result.command[0] > 0
+
+
+def test_robots_of_unlike_vehicles_have_one_mark_whatever_their_bundles_round(settings: PolicySettings):
+    """The bundle's brake differs from the vehicle file's in its last bit."""
+    kinds = ("crazyflie_21", "carrier_600", "crazyflie_21", "carrier_600")
+    flown = replace(settings, filter="certificate", bundle=str(bundles_dir() / "swap_4"), vehicles=kinds)
+    small, large = (load_any_vehicle(name) for name in kinds[:2])
+    arena = load_bundle(bundles_dir() / "swap_4").contract.safety.arena
+    files = [(from_vehicle(v, 0.02, arena, 3), v.body.radius_m) for v in (small, large)]
+    carrier = CertifiedRobot(*files[1], TeamSeat(1, [2, 3, 0], files[:1]))
+    assert load_pilot(flown).contract.endswith(f", certificate {carrier.mark}")
+
+
+def test_a_bundle_that_is_stricter_than_the_file_that_teammates_know_is_refused(settings: PolicySettings):
+    strict = replace(settings, filter="certificate", bundle=str(bundles_dir() / "swap_4_firmware"))
+    load_pilot(strict)
+    with pytest.raises(
+        UserError, match=r"swap_4_firmware: safety.position_error_m = 0.\d+ is stricter than 0.02 of cra"
+    ):
+        load_pilot(replace(strict, vehicles=("crazyflie_21",) * 3 + ("carrier_600",)))
 
 
 def test_a_robot_that_flies_out_of_reach_goes_on_without_its_teammates(settings: PolicySettings):

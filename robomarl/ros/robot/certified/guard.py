@@ -11,6 +11,7 @@ has not heard for long: it begins a session with that one alone, see `robomarl.c
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import astuple
 
 import numpy as np
 
@@ -35,6 +36,7 @@ from robomarl.core.filter.params import SafetyParams
 from robomarl.core.tree import Branch, Tree, each, new_tuple
 from robomarl.core.types import SENT, Array, FilterResult
 from robomarl.core.view import LocalView, blank_view
+from robomarl.ros.robot.certified.bare import rounded
 from robomarl.ros.robot.certified.carry import Ageing, Doubts, RobotCarry, TeamSeat
 from robomarl.ros.robot.certified.words import AddressedWord, rows_of
 
@@ -306,10 +308,11 @@ class CertifiedRobot:
         """Eight digits that are equal for robots that know the same figures of all vehicles of their fleet: only such
         robots fly a certificate together."""
         shared = [
-            (f.period_s, f.lead_s, f.learned, f.unlearned, f.squash, f.accel_m_s2, f.speed_m_s, f.stop_s, f.bend_m)
+            (f.period_s, f.lead_s, *map(astuple, (f.learned, f.unlearned)), f.squash)
+            + (f.accel_m_s2, f.speed_m_s, f.stop_s, f.bend_m)
             for f in self._fleet
         ]
-        return hashlib.sha256(repr(sorted(map(repr, shared))).encode()).hexdigest()[:8]
+        return hashlib.sha256(repr(sorted(repr(rounded(one)) for one in shared)).encode()).hexdigest()[:8]
 
 
 def _word_for(said: AddressedWord, session_s: float) -> Word:
