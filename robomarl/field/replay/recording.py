@@ -36,7 +36,7 @@ def recording_of(bag: Bag, robot: str = "") -> Recording:
     """Return the team of a bag; `robot` is one of its robots where the bag is of a game.
 
     Raises:
-        UserError: the bag does not name its team, or it is of two teams and no robot of one is named.
+        UserError: the bag does not name its team, `robot` is in no team of it, or it is of two teams and none is named.
     """
     settings = {}
     for key, text in bag.about.items():
@@ -49,10 +49,11 @@ def recording_of(bag: Bag, robot: str = "") -> Recording:
         )
         raise UserError(" ".join([*bag.problems, said]))
     teams = sorted({made.team for made in settings.values()})
-    chosen = [team for team in teams if robot in team] or teams
-    if len(chosen) > 1:
-        told = "; ".join(", ".join(team) for team in teams)
-        raise UserError(f"{bag.folder}: holds {len(teams)} teams ({told}); name a robot of one: --team {teams[0][0]}.")
+    chosen = [team for team in teams if robot in ("", *team)]
+    if len(chosen) != 1:
+        told = f"{len(teams)} team{'s' * (len(teams) > 1)} ({'; '.join(', '.join(team) for team in teams)})"
+        asked = f", and {robot} is in none" if robot else ""
+        raise UserError(f"{bag.folder}: holds {told}{asked}; name a robot of one: --team {teams[0][0]}.")
     (team,) = chosen
     base = next(iter(settings)).rpartition("/")[0]
     by_name = {made.name: made for made in settings.values() if made.name in team}

@@ -95,6 +95,21 @@ def test_the_team_is_read_with_its_namespace_and_its_bundles(tmp_path: Path):
     assert bundle_folder(found, "one", "") == "somewhere"
 
 
+@pytest.mark.parametrize("others", [(), ("three", "four")], ids=["one team", "two teams"])
+def test_a_robot_that_is_in_no_team_of_a_recording_is_refused(tmp_path: Path, others: tuple[str, ...]):
+    teams = [team for team in (("one", "two"), others) if team]
+    about = {
+        f"parameters__{name}__policy_node": settings(*team, index=index)
+        for team in teams
+        for index, name in enumerate(team)
+    }
+    found = open_bag(bag(tmp_path / "bag", **about))
+    count = "2 teams" if others else r"1 team \(one, two\)"
+    with pytest.raises(UserError, match=rf"bag: holds {count}.*, and nonsense is in none; name a robot of one: --team"):
+        recording_of(found, "nonsense")
+    assert recording_of(found, "two").team == ("one", "two")
+
+
 def test_rows_of_ticks_are_read_back_by_name():
     columns = columns_of(NAMES)
     assert columns is not None
