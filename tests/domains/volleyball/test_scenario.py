@@ -79,3 +79,20 @@ def test_a_restitution_above_one_is_refused(tmp_path: Path):
 def test_way_points_are_needed_to_fly_to_and_fro(tmp_path: Path):
     with pytest.raises(UserError, match="waypoints_m has 1 places"):
         load_scenario(written(tmp_path, "waypoints_m = [[4.5, 0.0, 2.0]]\n", "volley_back_and_forth"))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("latency_s = 0.1\n", "own.toml: ball_sensor.latency_s = 0.1 s: .*make latency_s less than 0.08"),
+        ("latency_s = 0.08\n", "ball_sensor.latency_s = 0.08 s: a ball of 0.1 s ago is lost"),
+        ("loss = 1.0\n", "own.toml: ball_sensor.loss = 1: no message of the ball arrives"),
+    ],
+)
+@pytest.mark.parametrize("base", ["volley_bump", "volley_3v3"])
+def test_a_ball_that_would_always_be_lost_is_refused(tmp_path: Path, base: str, text: str, words: str):
+    section = "[ball_sensor]\nposition_error_m = 0.005\nvelocity_error_m_s = 0.05\n"
+    with pytest.raises(UserError, match=words):
+        load_scenario(written(tmp_path, section + text, base))
+    near = load_scenario(written(tmp_path, f"{section}latency_s = 0.079\nloss = 0.99\n", base), VolleyScenario)
+    assert near.ball_sensor is not None and near.ball_sensor.latency_s == 0.079

@@ -6,6 +6,8 @@ from robomarl.core.types import Array
 
 TURNS = 2
 """Robots that take turns; the turn of nobody is a row of zeros."""
+LOST_S = 0.1
+"""Time [s] without a message, five periods of the tracking system, after which the ball is lost."""
 
 
 class VolleySensed(NamedTuple):

@@ -4,7 +4,7 @@ import itertools
 
 from robomarl.core.config import UserError
 from robomarl.core.hardware.vehicle import load_vehicle
-from robomarl.domains.volleyball.core.sensed import TURNS
+from robomarl.domains.volleyball.core.sensed import LOST_S, TURNS
 from robomarl.domains.volleyball.lab.scenario import VolleyScenario
 from robomarl.domains.volleyball.lab.tasks import task_of
 
@@ -68,7 +68,7 @@ def check_anchors(scenario: VolleyScenario, separation_m: float) -> None:
 
 
 def check_ball(scenario: VolleyScenario) -> None:
-    """Raise `ValueError` where the ball would begin inside the racket, or could not bounce."""
+    """Raise `ValueError` where the ball would begin inside the racket, could not bounce, or would always be lost."""
     ball, racket = scenario.ball, scenario.racket
     if ball is None or racket is None:
         return
@@ -79,3 +79,20 @@ def check_ball(scenario: VolleyScenario) -> None:
         )
     if scenario.randomize.restitution[0] <= 0:
         raise ValueError("randomize.restitution must be above 0; a ball with 0 does not bounce.")
+    check_tracking(scenario)
+
+
+def check_tracking(scenario: VolleyScenario) -> None:
+    """Raise `ValueError` where drones behind ROS would take the ball for lost always: none of its messages arrives, or
+    each one is older than `LOST_S` before the next one comes.
+    """
+    sensor, most_s = scenario.ball_sensor, LOST_S - scenario.period_s
+    if sensor is None:
+        return
+    if sensor.loss >= 1:
+        raise ValueError("ball_sensor.loss = 1: no message of the ball arrives, and it is always lost; lower it.")
+    if sensor.latency_s >= most_s - 1e-9:
+        raise ValueError(
+            f"ball_sensor.latency_s = {sensor.latency_s:g} s: a ball of {LOST_S:g} s ago is lost, and messages are "
+            f"{scenario.period_s:g} s apart, so it would always be lost; make latency_s less than {most_s:g}."
+        )

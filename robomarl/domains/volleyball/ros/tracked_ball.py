@@ -10,6 +10,7 @@ import numpy as np
 
 from robomarl.core.domain.onboard import LazyImport
 from robomarl.core.types import GRAVITY_M_S2
+from robomarl.domains.volleyball.core.sensed import LOST_S
 from robomarl.ros.fieldtask import Sensor
 from robomarl.ros.io.messages import Message
 from robomarl.ros.topics import Topic
@@ -18,8 +19,6 @@ BALL = Topic(
     "tracked_ball", "geometry_msgs/msg/PoseArray", False, False, 5, "policy rate", "map",
     "the ball as a tracking system sees it, as `position` of two poses: its place, and its velocity",
 )  # fmt: skip
-LOST_S = 0.1
-"""Time [s] without a message, five periods of the tracking system, after which the ball is lost."""
 FOR_EVER_S = 1e9
 """The node itself never takes the ball for lost: it would brake where it is, and the drones have something better."""
 
