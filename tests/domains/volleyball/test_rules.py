@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from robomarl.domains.volleyball.front.page import fault_in_words
 from robomarl.domains.volleyball.lab.match.rules import FAULTS, MatchCourt, Situation, faults, points
 
 COURT = MatchCourt(length_m=12.0, width_m=6.0, net_m=2.43, ball_m=0.1, out_at_once=False)
@@ -123,3 +124,9 @@ def test_the_rules_are_the_same_in_jax():
     found = faults(COURT, now)
     assert found.reshape(-1, len(FAULTS)).any(0).all(), "each fault is among them"
     np.testing.assert_array_equal(found, jax.jit(lambda n: faults(COURT, n))(now))
+
+
+def test_pages_name_each_fault_of_the_rules_with_its_team():
+    words = [fault_in_words(100 * side + which) for side in (0, 1) for which in range(len(FAULTS))]
+    assert words[0] == "wrong turn (first team)" and words[-1] == "too close (second team)"
+    assert len(set(words)) == 2 * len(FAULTS) and fault_in_words(-1) == "-"

@@ -6,10 +6,11 @@ import pytest
 from robomarl.core.config import to_dict
 from robomarl.core.types import GRAVITY_M_S2
 from robomarl.core.view import Goal, LocalView, blank_view
+from robomarl.domains.volleyball.core.sensed import LOST_S
 from robomarl.domains.volleyball.ros.court import COURT
 from robomarl.domains.volleyball.ros.court import rows_to as court_to
 from robomarl.domains.volleyball.ros.match_court import MATCH_COURT
-from robomarl.domains.volleyball.ros.tracked_ball import BALL, LOST_S, TrackedBall, ball_to, carried_on, is_lost
+from robomarl.domains.volleyball.ros.tracked_ball import BALL, TrackedBall, ball_to, carried_on, is_lost
 from robomarl.lab.sim.scenario import Scenario, load_scenario
 from robomarl.lab.simulation import simulation_of
 from robomarl.ros.fieldtask import FieldTask, Seat, field_task
@@ -126,6 +127,19 @@ def test_a_message_that_is_no_ball_is_refused():
 
     with pytest.raises(MessageError, match="has 3 poses, and the ball has 2"):
         ball_to(PoseArray(poses=[Pose()] * 3))
+
+
+@pytest.mark.parametrize(("name", "size", "teams"), CASES)
+def test_a_referees_message_for_another_team_size_is_refused(name: str, size: int, teams: int):
+    from geometry_msgs.msg import Pose, PoseArray
+
+    task, _ = seat_of(name, (size, teams), 0)
+    rows = 1 + 2 * size if teams == 1 else 1 + 6 * size
+    reader = task.sensors[0].reader
+    assert reader(PoseArray(poses=[Pose()] * rows))[0].shape == (rows, 3)
+    for count in (rows - 1, rows + 2):
+        with pytest.raises(MessageError, match=f"has {count} poses, and the referee of this team's size sends {rows}"):
+            reader(PoseArray(poses=[Pose()] * count))
 
 
 def test_a_robot_waits_for_a_ball_message_of_after_the_hit():

@@ -11,7 +11,6 @@ import numpy as np
 
 from robomarl.domains.volleyball.core.log import RallyLog
 from robomarl.domains.volleyball.lab.match.model import both_ways
-from robomarl.domains.volleyball.lab.match.rules import FAULTS
 from robomarl.domains.volleyball.lab.match.scenario import MatchScenario
 from robomarl.domains.volleyball.lab.match.world import possession_of
 from robomarl.domains.volleyball.lab.scenario import VolleyScenario
@@ -62,7 +61,7 @@ class RallyFigures(NamedTuple):
     score: float
     """The task's metric; of a match the first team's points."""
     fault: int
-    """Number of the fault that ended a match in `FAULTS`, of the second team plus 100; -1: none, or no match."""
+    """Number of the fault that ended a match in `rules.FAULTS`, of the second team plus 100; -1: none, or no match."""
 
 
 class RealTimeCourt(RealTimeModel):
@@ -196,11 +195,3 @@ class RealTimeCourt(RealTimeModel):
         """The judge's figures now; the rally has succeeded if it lasted for its whole time."""
         lasted = self.phase is RallyPhase.OVER and not self._failed
         return super().score(slipped_s)._replace(succeeded_s=self._rally_s if lasted else np.nan)
-
-
-def fault_named(number: int) -> str:
-    """Name of a fault by its number in `RallyFigures`, with the team; "" for -1."""
-    if number < 0:
-        return ""
-    side, which = divmod(number, 100)
-    return f"{FAULTS[which]} of the {'second' if side else 'first'} team"

@@ -5,12 +5,10 @@ from pathlib import Path
 
 from robomarl.domains.volleyball.core.log import load_rally
 from robomarl.domains.volleyball.front.plots import apart, from_above, from_the_side
+from robomarl.domains.volleyball.lab.match.rules import FAULTS
 from robomarl.domains.volleyball.ros.outcome import RallyOutcome, RallyResult
 from robomarl.front.report.page import Section, Tile, facts, page, table, write_page
 from robomarl.front.report.sections import draw
-
-FAULTS = ("hit out of turn", "body", "crossing", "landed", "out", "net", "fallen", "too close")
-"""Faults of a match by number, in words."""
 
 
 def write_rally_report(result: RallyResult, file: Path, about: Mapping[str, str]) -> None:
@@ -56,7 +54,7 @@ def fault_in_words(number: int) -> str:
     if number < 0:
         return "-"
     side, which = divmod(number, 100)
-    return f"{FAULTS[which]} ({'second' if side else 'first'} team)"
+    return f"{FAULTS[which].replace('_', ' ')} ({'second' if side else 'first'} team)"
 
 
 def _tiles(result: RallyResult) -> list[Tile]:

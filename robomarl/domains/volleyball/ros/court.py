@@ -4,7 +4,7 @@ Rows of three numbers: (1 if the ball is in play, 0, 0), and two rows for each r
 speeds of two rotors over the largest, then those of the other two and 0. The ball itself is a message of its own.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from robomarl.core.view import LocalView
 from robomarl.domains.volleyball.core.sensed import TURNS, VolleySensed
 from robomarl.domains.volleyball.core.waiting import waiting
 from robomarl.domains.volleyball.ros.tracked_ball import BALL, NO_BALL, SENSOR, HitWatch, carried_on, is_lost
-from robomarl.ros.fieldtask import FieldTask, Seat, Sensor
+from robomarl.ros.fieldtask import BoundReader, FieldTask, Seat, Sensor
 from robomarl.ros.io.messages import Message, TeamSnapshot
 from robomarl.ros.topics import NodeGraph, Topic
 
@@ -42,6 +42,23 @@ def rows_to(message: Message) -> tuple[np.ndarray, float]:
     return np.array([xyz_of(pose.position) for pose in message.poses]).reshape(-1, 3), stamp_of(message.header)
 
 
+def reader_of(expected: int) -> Callable[[Message], tuple[np.ndarray, float]]:
+    """Return `rows_to` for messages of so many rows; it raises `MessageError` for one of another team's size."""
+    from robomarl.ros.convert import MessageError
+
+    def read(message: Message) -> tuple[np.ndarray, float]:
+        if (count := len(message.poses)) != expected:
+            raise MessageError(f"has {count} poses, and the referee of this team's size sends {expected}")
+        return rows_to(message)
+
+    return read
+
+
+def court_reader(rows: int) -> BoundReader:
+    """Return the reader of a referee's messages of so many rows."""
+    return BoundReader(LazyImport("robomarl.domains.volleyball.ros.court:reader_of"), (rows,))
+
+
 def rows_from(rows: np.ndarray, stamp_s: float) -> Message:
     """The message of [R, 3]."""
     from geometry_msgs.msg import Point, Pose, PoseArray
@@ -60,6 +77,11 @@ def rows_of(sensed: VolleySensed, in_play: bool) -> np.ndarray:
     return np.concatenate([[[float(in_play), 0.0, 0.0]], robots.reshape(-1, 3)])
 
 
+def rows_for(seat: Seat) -> int:
+    """Count the rows of a message to the robot's team."""
+    return HEAD_ROWS + ROBOT_ROWS * seat.size
+
+
 class Court:
     """Senses of one robot in a task of one team."""
 
@@ -70,8 +92,7 @@ class Court:
     def sensed(self, values: Mapping[str, Any], snapshot: TeamSnapshot) -> VolleySensed:
         """Return what the robot senses; in tasks without a ball it senses its own place as the ball's."""
         told, seat = values.get(COURT.name), self._seat
-        nothing = np.zeros((HEAD_ROWS + ROBOT_ROWS * seat.size, 3))
-        rows = nothing if told is None or len(told) != len(nothing) else told
+        rows = np.zeros((rows_for(seat), 3)) if told is None else told
         robots = rows[HEAD_ROWS:].reshape(seat.size, 3 * ROBOT_ROWS)
         turn = np.zeros(TURNS)
         turn[: min(seat.size, TURNS)] = robots[:TURNS, 0]
@@ -89,5 +110,5 @@ class Court:
 def field_task(content: Content, seat: Seat) -> FieldTask:
     """Return the field task of one robot."""
     has_ball = content.get("ball") is not None
-    court, reader = Court(seat, has_ball), LazyImport("robomarl.domains.volleyball.ros.court:rows_to")
+    court, reader = Court(seat, has_ball), court_reader(rows_for(seat))
     return FieldTask((Sensor(COURT, reader), SENSOR), court.sensed, role=np.int32(seat.index), waits=court.waits)

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from robomarl.core.domain.onboard import Content, LazyImport
+from robomarl.core.domain.onboard import Content
 from robomarl.core.view import Goal, LocalView
 from robomarl.domains.volleyball.core.match.sensed import MatchSensed
 from robomarl.domains.volleyball.core.waiting import waiting
+from robomarl.domains.volleyball.ros.court import court_reader
 from robomarl.domains.volleyball.ros.tracked_ball import BALL, NO_BALL, SENSOR, HitWatch, carried_on, is_lost
 from robomarl.ros.fieldtask import FieldTask, Seat, Sensor
 from robomarl.ros.io.messages import TeamSnapshot
@@ -46,18 +47,23 @@ def rows_of(both: tuple[MatchSensed, MatchSensed], in_play: bool) -> np.ndarray:
     return np.concatenate([head, *(record.reshape(-1, 3) for record in records), *places])
 
 
+def rows_for(seat: Seat) -> int:
+    """Count the rows of a message to the robots of both teams."""
+    return HEAD_ROWS + 2 * (RECORD_ROWS + PLACE_ROWS) * seat.size
+
+
 class MatchSeat:
     """Senses of one robot of a team in a match."""
 
     def __init__(self, seat: Seat) -> None:
         """Nothing is in play."""
         self._seat, self._waits, self._watch = seat, True, HitWatch()
-        self._blank = np.zeros((HEAD_ROWS + 2 * (RECORD_ROWS + PLACE_ROWS) * seat.size, 3))
+        self._blank = np.zeros((rows_for(seat), 3))
 
     def sensed(self, values: Mapping[str, Any], snapshot: TeamSnapshot) -> MatchSensed:
         """Return what the robot senses, in its team's court frame."""
         told, seat, count = values.get(MATCH_COURT.name), self._seat, self._seat.size
-        rows = self._blank if told is None or len(told) != len(self._blank) else told
+        rows = self._blank if told is None else told
         seen = values.get(BALL.name) or NO_BALL
         ball, change = carried_on(seen, snapshot.now_s), TURNED if seat.away else np.ones(3)
         records = rows[HEAD_ROWS : HEAD_ROWS + 2 * RECORD_ROWS * count].reshape(2, count, 3 * RECORD_ROWS)
@@ -84,7 +90,7 @@ def anchor_of(content: Content, index: int) -> Goal:
 
 def field_task(content: Content, seat: Seat) -> FieldTask:
     """Return the field task of one robot of a team."""
-    of_robot, reader = MatchSeat(seat), LazyImport("robomarl.domains.volleyball.ros.court:rows_to")
+    of_robot, reader = MatchSeat(seat), court_reader(rows_for(seat))
     return FieldTask(
         (Sensor(MATCH_COURT, reader), SENSOR),
         of_robot.sensed,
