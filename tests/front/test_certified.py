@@ -81,11 +81,14 @@ def test_what_is_proved_of_unlike_vehicles_is_what_flies():
 
 def test_a_range_of_the_radio_is_proved_or_refused():
     bundle, long = load_bundle(bundles_dir() / "swap_4"), replace(FLEET.radio, range_m=20.0)
-    assert prove_fleet(replace(FLEET, radio=long), bundle) == prove_fleet(FLEET, bundle) + 2
+    flies = replace(FLEET, field=replace(FLEET.field, on_robot_lost="continue"))
+    assert prove_fleet(replace(flies, radio=long), bundle) == prove_fleet(FLEET, bundle) + 2
     with pytest.raises(UserError, match=r"certificate's radio range fails by \d.*: range 4 m >= D"):
-        prove_fleet(replace(FLEET, radio=replace(long, range_m=4.0)), bundle)
-    with pytest.raises(UserError, match=r"certificate's radio messages fails by 0.162: silence 0.5 s >= 3 messages"):
-        prove_fleet(replace(FLEET, radio=replace(long, rate_hz=5.0)), bundle)
+        prove_fleet(replace(flies, radio=replace(long, range_m=4.0)), bundle)
+    with pytest.raises(UserError, match=r"certificate's radio messages fails by 0.052: silence 0.61 s >= 3 messages"):
+        prove_fleet(replace(flies, radio=replace(long, rate_hz=5.0, within_s=0.61)), bundle)
+    with pytest.raises(ValueError, match=r"radio.range_m needs filter: certificate, and field: {on_robot_lost"):
+        replace(FLEET, radio=long)
 
 
 def test_a_bundle_goes_to_the_robots_of_its_vehicle():

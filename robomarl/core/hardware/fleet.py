@@ -36,8 +36,16 @@ class FleetRadioConfig:
     range_m: Annotated[float, Range(0)] = 0.0
     """Two robots that are nearer than this hear each other within `within_s`. With `filter: certificate` robots then
     move without teammates that are farther away. 0: every robot of the team hears all others."""
-    within_s: Positive = 0.5
-    """Time within which robots hear each other, see `range_m`."""
+    within_s: Annotated[float, Range(0.05, 10.0)] = 0.5
+    """Time within which robots hear each other, see `range_m`; three messages have to fit into it."""
+
+    def __post_init__(self) -> None:
+        """Check the keys against each other; what else a message takes, the rate of decisions tells."""
+        if self.range_m and self.within_s * self.rate_hz < 3:
+            need_s = 3 / self.rate_hz
+            raise ValueError(
+                f"within_s = {self.within_s:g} must be {need_s:g} or more: 3 messages have to fit into it."
+            )
 
 
 @dataclass(frozen=True)
@@ -129,6 +137,8 @@ class Fleet:
             raise ValueError(f"robots: {len(self.robots)} robots can't be {self.teams} teams of one size; name others.")
         self._check_indices()
         self._check_vehicles()
+        if self.radio.range_m and (self.filter, self.field.on_robot_lost) != ("certificate", "continue"):
+            raise ValueError("radio.range_m needs filter: certificate, and field: {on_robot_lost: continue}; add both.")
         if len({(r.index // self.team_size, r.foreign) for r in self.robots}) != self.teams:
             raise ValueError("robots: foreign must be true for all robots of one of two teams, or for none.")
 

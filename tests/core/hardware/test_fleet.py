@@ -104,6 +104,21 @@ def test_what_ships_is_sound(file: Path):
         ("name: pair", "name: [", "pair.yaml: not valid YAML"),
         ("name: pair", "name: pair\nname: other", "line 4, key 'name' is there twice"),
         ("index: 0", "index: 0, host: a, host: b", "key 'host' is there twice"),
+        *(
+            ("version: 1", f"version: 1\nradio: {{{said}}}", named)
+            for said, named in [
+                ("within_s: 0.01", "radio.within_s = 0.01 is out of range"),
+                ("within_s: 20", "radio.within_s = 20.* is out of range"),
+                ("range_m: 8, rate_hz: 5", "within_s = 0.5 must be 0.6 or more: 3 messages have to fit into it"),
+                ("range_m: 8", "radio.range_m needs filter: certificate, and field: {on_robot_lost: continue}"),
+            ]
+        ),
+        ("version: 1", "version: 1\nfilter: certificate\nradio: {range_m: 8}", "radio.range_m needs filter"),
+        (
+            "version: 1",
+            "version: 1\nfilter: qp\nradio: {range_m: 8}\nfield: {on_robot_lost: continue}",
+            "radio.range_m needs filter: certificate",
+        ),
         ("index: 0", f"index: {'9' * 5000}", r"not valid YAML \(ValueError\)"),
         ("name: pair", f"name: {'[' * 1500}", r"not valid YAML \(RecursionError\)"),
         ("name: pair", "name: !!timestamp pair", r"not valid YAML \(AttributeError\)"),
