@@ -1,6 +1,8 @@
 """A fleet that flies the certificate has it proved before a bundle is put on its robots."""
 
+from copy import copy
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +15,8 @@ from robomarl.core.hardware.fleet import Fleet, load_fleet
 from robomarl.core.paths import bundles_dir
 from robomarl.fleet.flash import check_fit
 from robomarl.fleet.report import Report
-from robomarl.front.cli.certified import prove_fleet
+from robomarl.fleet.store import InstalledBundles, Store
+from robomarl.front.cli.certified import prove_fleet, rates_beside
 from robomarl.front.cli.fleet import check_rollback, report
 from robomarl.lab.prove import pairs, theorem
 from robomarl.ros.operator.fleet_plan import plan_fleet
@@ -67,6 +70,26 @@ def test_unlike_vehicles_have_the_inequalities_of_each_pair_proved(monkeypatch: 
         match=r"beside carrier_600.yaml: the certificate's distance of unlike robots fails",
     ):
         prove_fleet(mixed(), bundle)
+
+
+def test_bundles_of_unlike_vehicles_decide_at_one_rate(tmp_path: Path):
+    """The carrier's robot has none yet; then one of the same rate; then the others would get one of half of it."""
+    fleet, bundle = mixed(), load_bundle(bundles_dir() / "swap_4")
+    assert rates_beside(FLEET, bundle, tmp_path) == []
+    assert rates_beside(fleet, bundle, tmp_path) == [
+        f"the bundle of {fleet.own[3].name} is not known here; proved for 50 decisions a second of all."
+    ]
+    store = Store(tmp_path / fleet.own[3].folder)
+    with store.lock():
+        store.add(bundle.id, bundle.files)
+        store.switch(InstalledBundles(bundle.id, None))
+    assert rates_beside(fleet, bundle, tmp_path) == []
+    slow = copy(bundle.contract)
+    object.__setattr__(slow, "rate_hz", 25.0)  # no bundle that ships has another rate, and contracts are sealed
+    half = copy(bundle)
+    object.__setattr__(half, "contract", slow)
+    (said,) = rates_beside(fleet, half, tmp_path)
+    assert "has bundle swap_4, which decides 50 times a second, and swap_4 25 times: they will not fly" in said
 
 
 def test_what_is_proved_of_unlike_vehicles_is_what_flies():

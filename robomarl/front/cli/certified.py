@@ -1,6 +1,7 @@
 """The certificate of a fleet, proved before a bundle is put on its robots."""
 
 from dataclasses import replace
+from pathlib import Path
 
 from robomarl.core.bundle.bundle import Bundle
 from robomarl.core.config import UserError
@@ -54,3 +55,36 @@ def prove_fleet(fleet: Fleet, bundle: Bundle) -> int:
     reach = stated_reach(radio.range_m, radio.within_s, bundle.contract.rate_hz, radio.rate_hz)
     flown = {name: (limits_of(other), other.body.radius_m) for name, other in fleet.vehicles.items()}
     return len(check_fleet(fleet_of({**flown, vehicle.name: (params, vehicle.body.radius_m)}, reach)))
+
+
+def rates_beside(fleet: Fleet, bundle: Bundle, root: Path) -> list[str]:
+    """Compare the bundle's rate of decisions with that of the bundles on robots of other vehicles.
+
+    Args:
+        fleet: the fleet.
+        bundle: the bundle that is put on the robots of its vehicle.
+        root: folder that relative folders of robots on this machine are below.
+
+    Returns:
+        A remark on each robot that has a bundle of another rate, which nothing proves to fly beside this one, and one
+        on the robots whose bundle can't be read from here.
+    """
+    if not fleet.is_unlike:
+        return []
+    from robomarl.core.bundle.bundle import load_bundle
+    from robomarl.fleet.store import Store
+
+    unread, said = list[str](), list[str]()
+    rate_hz, flown = bundle.contract.rate_hz, fleet.flown_as(bundle.contract.vehicle.name)
+    for robot in (one for one in fleet.own if one not in flown):
+        store = Store(root / Path(robot.folder).expanduser())
+        current = None if robot.host else store.state().current
+        if current is None:
+            unread.append(robot.name)
+        elif (theirs := load_bundle(store.folder(current)).contract).rate_hz != rate_hz:
+            said.append(
+                f"{robot.name} has bundle {theirs.name}, which decides {theirs.rate_hz:g} times a second, and "
+                f"{bundle.contract.name} {rate_hz:g} times: they will not fly together; flash one of its rate there."
+            )
+    told = f"the bundle of {', '.join(unread)} is not known here; proved for {rate_hz:g} decisions a second of all."
+    return [*said, told] if unread else said

@@ -38,13 +38,13 @@ def run(args: Args) -> Figures:
     from robomarl.fleet.evidence.record import FleetRecord
     from robomarl.fleet.flash import STEPS, FlashOptions, check_fit, flash
     from robomarl.fleet.robot import connect_all
-    from robomarl.front.cli.certified import prove_fleet
+    from robomarl.front.cli.certified import prove_fleet, rates_beside
     from robomarl.front.cli.fleet import report
     from robomarl.front.cli.progress import robot_lines
 
     bundle, fleet = load_bundle(args.bundle), load_fleet(args.fleet)
     onboard_of(scenario_content(fleet.scenario)).check_order(fleet)
-    remarks = check_fit(bundle, fleet)
+    remarks = [*check_fit(bundle, fleet), *rates_beside(fleet, bundle, args.root)]
     for remark in remarks:
         print(f"note: {remark}")
     if proved := prove_fleet(fleet, bundle):

@@ -263,7 +263,9 @@ def _loaded(files: Files, fitted: Fitted) -> Loaded:
 
 
 def _certificate(pilot: Pilot) -> str:
-    return f", certificate {pilot.safety.mark}" if isinstance(pilot.safety, CertifiedRobot) else ""
+    if not isinstance(pilot.safety, CertifiedRobot):
+        return ""
+    return f", certificate {pilot.safety.mark} at {1 / pilot.safety.params.period_s:g} Hz"
 
 
 def named_bundle(name: str, root: Path | None) -> Bundle:

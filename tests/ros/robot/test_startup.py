@@ -156,7 +156,7 @@ def test_robots_of_unlike_vehicles_have_one_mark_whatever_their_bundles_round(se
     arena = load_bundle(bundles_dir() / "swap_4").contract.safety.arena
     files = [(from_vehicle(v, 0.02, arena, 3), v.body.radius_m) for v in (small, large)]
     carrier = CertifiedRobot(*files[1], TeamSeat(1, [2, 3, 0], files[:1]))
-    assert load_pilot(flown).contract.endswith(f", certificate {carrier.mark}")
+    assert load_pilot(flown).contract.endswith(f", certificate {carrier.mark} at 50 Hz")
 
 
 def test_a_bundle_that_is_stricter_than_the_file_that_teammates_know_is_refused(settings: PolicySettings):

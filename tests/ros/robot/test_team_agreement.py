@@ -137,7 +137,7 @@ def test_who_falls_back_is_told_from_who_has_not_joined_yet():
 
 def unlike(*heard: Announcement) -> TeamAgreement:
     """A certified team in which robot c has another vehicle."""
-    own = said("a", contract="swap_4, schema 1, certificate 01234567")
+    own = said("a", contract="swap_4, schema 1, certificate 01234567 at 50 Hz")
     made = TeamAgreement(own, TEAM, 3.0, {"c": "carrier_600"})
     for announcement in heard:
         made.hear(announcement, 10.0)
@@ -145,11 +145,15 @@ def unlike(*heard: Announcement) -> TeamAgreement:
 
 
 def test_robots_of_unlike_vehicles_agree_on_the_certificate_and_on_nothing_else_of_their_bundles():
-    like = said("b", contract="swap_4, schema 1, certificate 01234567")
-    other = {"bundle_id": "0" * 64, "contract": "carriers, schema 3, certificate 01234567", "vehicle": "carrier_600"}
+    like = said("b", contract="swap_4, schema 1, certificate 01234567 at 50 Hz")
+    other = {
+        "bundle_id": "0" * 64,
+        "contract": "carriers, schema 3, certificate 01234567 at 50 Hz",
+        "vehicle": "carrier_600",
+    }
     assert texts(unlike(like, said("c", **other))) == []
-    assert texts(unlike(like, said("c", **{**other, "contract": "carriers, schema 3, certificate 7"}))) == [
-        "c: follows contract certificate 7, this robot certificate 01234567"
+    assert texts(unlike(like, said("c", **{**other, "contract": "carriers, schema 3, certificate 7 at 25 Hz"}))) == [
+        "c: follows contract certificate 7 at 25 Hz, this robot certificate 01234567 at 50 Hz"
     ]
     assert texts(unlike(like, said("c", **{**other, "vehicle": "crazyflie_21"}))) == [
         "c: is a crazyflie_21, in this robot's team it is a carrier_600"
