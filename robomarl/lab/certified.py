@@ -211,5 +211,7 @@ def certified_team(
     if (certified := command_of(action).certified) is not None:
         return CertifiedPlayers(certified(params), radius_m, library)
     if tuple(field.name for field in action.sent) != PLAIN:
-        raise UserError(f"{scenario.name}: the certificate moves robots by acceleration and yaw rate; choose the filter qp.")
+        raise UserError(
+            f"{scenario.name}: the certificate moves robots by acceleration and yaw rate; choose the filter qp."
+        )
     return CertifiedTeam(params, radius_m, library=library)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 LEAST = 1e-3
 """Least error [m, m/s] and least share of samples that the plots show."""
+TILTS = {"roll": 0, "pitch": 1}
+"""Axes of the laws of attitude."""
 SHOWN_S = 8.0
 DEGREES = 180 / np.pi
 
@@ -81,10 +83,9 @@ def _beside(law: JudgedLaw, flight: FlightSamples) -> str:
     """Plot of one law and what was measured, over some seconds."""
     rows = slice(flight.inner.start, min(flight.inner.stop, flight.inner.start + round(SHOWN_S / PERIOD_S)))
     theta = np.array(law.without[flight.trajectory])
-    if law.law == "thrust":
+    if (axis := TILTS.get(law.law)) is None:  # the force along the vehicle's z
         fitted, measured, unit = force_of(theta[0], theta[1], flight), flight.force_m_s2[:, 2], "m/s^2"
     else:
-        axis = ("roll", "pitch").index(law.law)
         fitted = DEGREES * followed(theta, flight.tilt_order_rad[:, axis])
         measured, unit = DEGREES * flight.believed_tilt_rad[:, axis], "degrees"
     figure, axes = new_chart(420, 240, f"{law.law} [{unit}]", "time [s]")
