@@ -78,6 +78,7 @@ def test_each_reward_has_a_weight_and_a_value_for_each_robot(name: str):
             r"court of 8 x 6 m .* \(6, 0\).*length_m at least 12",
         ),
         ('[opponent]\ncount = 3\nscript = "wall"\n', "opponent.script = 'wall' is no script"),
+        ('command = "rotor_thrusts"\n', "command = 'rotor_thrusts' is of tasks without opponents"),
     ],
 )
 def test_mistakes_are_refused_with_the_numbers(tmp_path: Path, text: str, words: str):

@@ -67,6 +67,8 @@ def _check_teams(scenario: MatchScenario) -> None:
         raise ValueError(f"count = {scenario.count} robots in a team; a match has {allowed}.")
     if scenario.opponent.script != SCRIPT:
         raise ValueError(f"opponent.script = {scenario.opponent.script!r} is no script; allowed: {SCRIPT!r}.")
+    if scenario.command != "acceleration":
+        raise ValueError(f"command = {scenario.command!r} is of tasks without opponents; leave it out of a match.")
     behind = [x for x, _, _ in scenario.start.anchors_m if x <= 0]
     if behind:
         raise ValueError(f"start.anchors_m: x = {behind[0]:g} is not on the first team's half; make it larger than 0.")
