@@ -53,7 +53,9 @@ def test_bytes_and_objects_carry_the_same_words(seed: int):
     broadcast, made, sessions = said(seed)
     assert fault_in(broadcast) == ""
     data = BroadcastWriter("a", MATES)(broadcast, 12.5, (0.1, 0.2))
-    assert data == serialize_message(convert.broadcast_from(broadcast, 12.5, "a", (0.1, 0.2)))
+    message = convert.broadcast_from(broadcast, 12.5, "a", (0.1, 0.2))
+    assert deserialize_message(data, KIND) == message  # bytes between fields, which fill up, may be any
+    assert len(data) == len(serialize_message(message))
     read = broadcast_reader("a")
     first, again = read(data), read(data)  # the second one in place
     slow = convert.broadcast_to(deserialize_message(data, KIND), "a")
