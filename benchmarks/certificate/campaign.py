@@ -4,9 +4,9 @@ import dataclasses
 from typing import NamedTuple
 
 import numpy as np
-from scipy.stats import beta
 from tqdm import tqdm
 
+from benchmarks.certificate.bounds import share_bound
 from benchmarks.certificate.flight import Crowd, Outcome, fly
 from benchmarks.certificate.unlike import fly_unlike
 from benchmarks.filter.fallbacks.places import CROWDS
@@ -68,7 +68,7 @@ def summed(found: list[Outcome]) -> Sums:
     columns = {name: np.array([getattr(one, name) for one in found]) for name in Outcome._fields}
     episodes, contacts = int(columns["episodes"].sum()), int(columns["contacts"].sum())
     steps = int(columns["agent_steps"].sum())
-    bound = 1.0 if contacts == episodes else float(beta.ppf(0.95, contacts + 1, episodes - contacts))
+    bound = share_bound(contacts, episodes)
     total = Outcome(
         episodes=episodes,
         contacts=contacts,

@@ -130,13 +130,17 @@ class CrowdFlight:
 
     def _free_place(self) -> places.Place:
         crowd = self.crowd
-        place = places.crowd(self.words, self.genes, crowd.kind, crowd.count)
+        place = self.placed()
         while not (free := places.is_free(self.words, place)).all():
             again = drawn.draw(self.random, crowd.episodes, crowd.count)
             for name in ("place", "way"):
                 self.genes[name] = np.where(free[:, None], self.genes[name], again[name])
-            place = places.crowd(self.words, self.genes, crowd.kind, crowd.count)
+            place = self.placed()
         return place
+
+    def placed(self) -> places.Place:
+        """Where the genes put robots, free or not."""
+        return places.crowd(self.words, self.genes, self.crowd.kind, self.crowd.count)
 
     def _aim(self) -> np.ndarray:
         assert self.place.aim is not None, "crowds are driven somewhere"

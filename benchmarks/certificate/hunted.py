@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 import tyro
-from scipy.stats import beta
 
+from benchmarks.certificate.bounds import share_bound
 from benchmarks.certificate.flight import Crowd, CrowdFlight
 from benchmarks.filter.fallbacks.words import Words, length
 from robomarl.core.filter.model.bodies import Strangers
@@ -122,7 +122,7 @@ class HuntedFlight(CrowdFlight):
         """Sum up."""
         outcome, moving = self.outcome(), int(self.moving.sum())
         episodes = self.crowd.episodes
-        bound = 1.0 if moving == episodes else float(beta.ppf(0.95, moving + 1, episodes - moving))
+        bound = share_bound(moving, episodes)
         return Caught(
             episodes=episodes,
             moving=moving,

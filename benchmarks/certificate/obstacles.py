@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 import tyro
-from scipy.stats import beta
 
+from benchmarks.certificate.bounds import share_bound
 from benchmarks.certificate.flight import Crowd, CrowdFlight
 from benchmarks.filter.fallbacks import genes as drawn
 from benchmarks.filter.fallbacks import places
@@ -57,7 +57,7 @@ class ObstacleFlight(CrowdFlight):
         super().__init__(course.crowd)
 
     def declared(self, crowd: Crowd) -> tuple[SafetyParams, Words]:
-        """The vehicle's, and what stands there."""
+        """Return parameters of the vehicle among the obstacles, unless robots forget them, and the plant's bounds."""
         params, words = super().declared(crowd)
         if self.course.forgets:
             return params, words
@@ -66,15 +66,9 @@ class ObstacleFlight(CrowdFlight):
         safety = dataclasses.replace(params.safety, clearance_m=words.clearance_m)
         return dataclasses.replace(params, safety=safety, obstacles=things), words
 
-    def _free_place(self) -> places.Place:
-        crowd, words = self.crowd, self.words
-        place = places.obstacle(words, self.genes, crowd.count)
-        while not (free := places.is_free(words, place)).all():
-            again = drawn.draw(self.random, crowd.episodes, crowd.count)
-            for name in ("place", "way"):
-                self.genes[name] = np.where(free[:, None], self.genes[name], again[name])
-            place = places.obstacle(words, self.genes, crowd.count)
-        return place
+    def placed(self) -> places.Place:
+        """Robots beside obstacles."""
+        return places.obstacle(self.words, self.genes, self.crowd.count)
 
     def tick(self, step: int) -> None:
         """One period, after which bodies are compared with obstacles."""
@@ -90,7 +84,7 @@ def fly(course: Course) -> Bumped:
     for step in range(round(course.crowd.seconds / course.crowd.period_s)):
         flight.tick(step)
     found, touched = flight.outcome(), int((flight.team.depth > 0).sum())
-    bound = 1.0 if touched == found.episodes else float(beta.ppf(0.95, touched + 1, found.episodes - touched))
+    bound = share_bound(touched, found.episodes)
     near = found.references_m / found.kept_m
     least_m = -float(flight.team.depth.max())
     return Bumped(found.episodes, touched, bound, least_m, found.contacts, near, flight.way_m, found.agent_steps)

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 import tyro
-from scipy.stats import beta
 from tqdm import tqdm
 
+from benchmarks.certificate.bounds import share_bound
 from benchmarks.filter.fallbacks import genes as drawn
 from benchmarks.filter.fallbacks.drive import believed
 from benchmarks.filter.fallbacks.genes import Signals, directions
@@ -213,7 +213,7 @@ class MeetingFlight:
         return Met(
             episodes=episodes,
             contacts=contacts,
-            bound=1.0 if contacts == episodes else float(beta.ppf(0.95, contacts + 1, episodes - contacts)),
+            bound=share_bound(contacts, episodes),
             least_m=float(self.team.least.min()),
             contact_m=contact_m,
             near_share=self.near_share,

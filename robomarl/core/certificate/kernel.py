@@ -147,7 +147,7 @@ class KernelCertificate(Certificate):
 
 
 def _told(figures: CertificateFigures) -> dict[str, float]:
-    """What is told of strangers, by the names of `RmTold`; nothing where there are none."""
+    """Return the bounds of strangers by the names of `RmTold`, none where the robot is told of no strangers."""
     told = figures.front.strangers
     names = ("speed_m_s", "velocity_error_m_s", "accel_m_s2")
     return {name: getattr(told, name) for name in names} if told else {}

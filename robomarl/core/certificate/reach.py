@@ -22,7 +22,7 @@ ON_AIR_S = 0.04
 
 
 class RadioReach(NamedTuple):
-    """What is assumed of the radio."""
+    """Assumption A11 of `docs/certificate.md`: range, time of silence, and period of the messages."""
 
     range_m: float
     """Robots that are nearer than this hear each other."""

@@ -68,7 +68,7 @@ def check_fleet(fleet: Mapping[str, Given]) -> tuple[Claim, ...]:
 
 
 def beside(one: Given, mate: Given) -> Iterator[Claim]:
-    """What the proof needs of a robot beside a teammate of another vehicle; the other order has claims of its own."""
+    """Claims of the proof for a robot beside a teammate of another vehicle; the other order has claims of its own."""
     f, g, step = one.figures, mate.figures, (one.figures.span_s - one.figures.period_s) / one.figures.segments
     for axis in range(3):
         yield same(f"common metric along {AXES[axis]}", f.squash[axis], g.squash[axis], "", "its teammate")

@@ -103,8 +103,7 @@ def test_the_same_in_jax():
     """One decision of a flying crowd, in numpy and in JAX, to single precision."""
     import jax.numpy as jnp
 
-    from robomarl.core.filter.decision import Library
-    from robomarl.lab.jax_filter.filter import each_row, least_open, project
+    from robomarl.lab.jax_filter.filter import jax_library
 
     team = CrowdFlight(Crowd("crazyflie_21", "ring", count=4, episodes=3, seconds=4.0, seed=2))
     for step in range(60):
@@ -118,7 +117,7 @@ def test_the_same_in_jax():
         view, team.heard, team.leads, np.ones(team.leads.shape, bool), wish, np.full(wish.shape[:2], 1.2)
     )
     _, by_numpy = team.certificate.step(team.carry, given)
-    library = Library(jnp, project, repeat=least_open, each=each_row)
+    library = jax_library(planar=False)
     in_jax = certificate.Certificate(team.certificate.params, team.figures, library)
     as_single = lambda x: jnp.asarray(x, jnp.float32) if np.asarray(x).dtype == float else jnp.asarray(x)  # noqa: E731
     from benchmarks.certificate.radio import over

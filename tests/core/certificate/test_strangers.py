@@ -144,12 +144,11 @@ def test_the_same_in_jax():
     """One decision among strangers, in numpy and in JAX, to single precision."""
     import jax.numpy as jnp
 
-    from robomarl.core.filter.decision import Library
-    from robomarl.lab.jax_filter.filter import each_row, least_open, project
+    from robomarl.lab.jax_filter.filter import jax_library
 
     hunt, given = flown()
     _, by_numpy = hunt.certificate.step(hunt.carry, given)
-    in_jax = Certificate(hunt.certificate.params, hunt.figures, Library(jnp, project, repeat=least_open, each=each_row))
+    in_jax = Certificate(hunt.certificate.params, hunt.figures, jax_library(planar=False))
     as_single = lambda x: jnp.asarray(x, jnp.float32) if np.asarray(x).dtype == float else jnp.asarray(x)  # noqa: E731
     _, by_jax = in_jax.step(over(as_single, hunt.carry), over(as_single, given))
     assert np.asarray(by_jax.command) == pytest.approx(by_numpy.command, abs=2e-3)

@@ -21,7 +21,7 @@ def ball_message(world: TeamWorld, stamp_s: float) -> Message:
 
 
 def court_message(scenario: VolleyScenario, world: TeamWorld, stamp_s: float, in_play: bool) -> Message:
-    """What the referee tells."""
+    """Return the referee's message of a court, or of a match."""
     if isinstance(scenario, MatchScenario):
         sides = (of_match.sensed(scenario, world, side) for side in (0, 1))
         first, second = (type(one)(*(np.asarray(part)[0] for part in one)) for one in sides)

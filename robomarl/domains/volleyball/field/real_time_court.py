@@ -31,7 +31,7 @@ UPRIGHT = np.array([1.0, 0.0, 0.0, 0.0], np.float32)
 
 
 class RallyPhase(IntEnum):
-    """What the referee waits for."""
+    """Phases of a rally, each named by what happens until the next one begins."""
 
     STANDING = 0
     """For a command to any drone."""

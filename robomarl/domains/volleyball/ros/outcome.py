@@ -12,7 +12,7 @@ from robomarl.ros.operator.flight_outcome import FlightFigures, RehearsalResult,
 
 @dataclass(frozen=True)
 class RallyOutcome:
-    """What the referee counted in one rally."""
+    """Figures of one rally, as the referee counted them."""
 
     seed: int
     rally_s: float

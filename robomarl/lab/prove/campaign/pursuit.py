@@ -1,4 +1,4 @@
-"""Strangers in a safety campaign of certified robots: what robots see of them, and whom they reach in motion. Numpy."""
+"""Strangers in a safety campaign of certified robots: sightings of them, and contacts with robots in motion. Numpy."""
 
 import numpy as np
 

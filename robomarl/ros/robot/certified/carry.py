@@ -93,7 +93,7 @@ class TeamSeat(NamedTuple):
     """A robot's place in its team, and what it knows of all."""
 
     index: int
-    """Of this robot."""
+    """Index of this robot in its team."""
     mates: Sequence[int]
     """[K] indices of its teammates in the order of its view."""
     beside: Sequence[tuple[SafetyParams, float]] = ()
