@@ -46,7 +46,7 @@ def test_a_vehicle_that_is_heavier_than_believed_is_learned():
 
 
 def test_the_plant_imports_nothing_of_the_engines(root: Path):
-    for file in (root / "benchmarks/volleyball").glob("*.py"):
+    for file in (root / "benchmarks/volleyball").glob("juggling*.py"):
         for node in ast.walk(ast.parse(file.read_text())):
             names = [node.module] if isinstance(node, ast.ImportFrom) else []
             names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []

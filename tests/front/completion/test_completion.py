@@ -25,7 +25,7 @@ CASES = [
     (["robomarl", "eval", "--sim", "mu"], {"mujoco"}),
     (["robomarl", "eval", "--sim", "=", "mj"], {"mjx"}),
     (["robomarl", "eval", "--episodes", "3", "lift_3"], {"lift_3", "lift_3_follow"}),
-    (["robomarl", "flash", "swap"], {"swap_4", "swap_4_firmware"}),
+    (["robomarl", "flash", "swap_4_f"], {"swap_4_firmware"}),
     (["robomarl", "flash", "swap_4", "local"], {"local_4"}),
     (["robomarl", "flash", "--json", "f.json", "swap_4", "local"], {"local_4"}),
     (["robomarl", "fleet", "sta"], {"status"}),

@@ -40,7 +40,7 @@ WRONG = {
     "no number": (fields(low=float("nan")), r"acceleration.z goes from nan"),
     "another unit": (fields(unit="g"), r"acceleration.z must be in m/s\^2"),
     "another frame": (fields(frame="body"), r"acceleration.z must be in m/s\^2, in the frame world or field"),
-    "an unknown name": (fields(name="thrust"), r"'thrust' is not known; allowed: acceleration.x"),
+    "an unknown name": (fields(name="torque"), r"'torque' is not known; allowed: acceleration.x"),
     "a name twice": (fields(name="acceleration.x"), r"two fields with one name"),
     "axes exchanged": (ActionSpec(fields().fields[::-1]), r"must come behind"),
 }
