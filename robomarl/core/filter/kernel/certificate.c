@@ -37,6 +37,8 @@ typedef struct {
 typedef struct {
     const RmCertificate *c;
     int mates, strangers, sure;
+    /* The teammate that the last way comes too close to: it is looked at first, as the next way mostly does, too. */
+    int blocks;
     double early;
     Record m;
     Asked g;
@@ -296,14 +298,21 @@ static int parts_from_one_that_waits(const Now *n, const Course *way, int k) {
     return before >= 0 && after >= 0 && both >= 0;
 }
 
-/* Certificate._agree */
-static int agrees(const Now *n, const Course *way, const Path *path) {
+static int agrees_with(const Now *n, const Course *way, const Path *path, int k) {
     const Pacts *p = &n->m.pact;
-    for (int k = 0; k < n->mates; k++) {
-        if (!is_bound(n, k)) continue;
-        if (p->number[k] > 0 ? !holds(n, path, &p->agreed, k) : !parts_from_one_that_waits(n, way, k)) return 0;
-        if (p->open[k] && !holds(n, path, &p->offer, k)) return 0;
-    }
+    if (!is_bound(n, k)) return 1;
+    if (p->number[k] > 0 ? !holds(n, path, &p->agreed, k) : !parts_from_one_that_waits(n, way, k)) return 0;
+    return !p->open[k] || holds(n, path, &p->offer, k);
+}
+
+/* Certificate._agree */
+static int agrees(Now *n, const Course *way, const Path *path) {
+    if (n->mates && !agrees_with(n, way, path, n->blocks)) return 0;
+    for (int k = 0; k < n->mates; k++)
+        if (k != n->blocks && !agrees_with(n, way, path, k)) {
+            n->blocks = k;
+            return 0;
+        }
     return 1;
 }
 
@@ -322,6 +331,7 @@ static int choose_way(Now *n, Course *course, double *accel) {
     double wanted[3], pos[3], after[3];
     hear(n);
     want(n, wanted);
+    n->blocks = 0;
     int fit = *n->m.placed && n->own.own_ok && !*n->m.trip && n->early <= c->early_share * c->period_s;
     fit = fit && (n->sure || has_room(n));
     for (int w = 0; w < WAYS && fit; w++) {
