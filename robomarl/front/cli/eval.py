@@ -71,8 +71,8 @@ def run(args: Args) -> Figures:
     evaluation = simulation.evaluation
     if not args.policies:
         raise UsageError(evaluation.nobody)
-    if args.estimator and simulation.games is not None:
-        raise UsageError("--estimator is not for games; name the estimator in the scenario.")
+    if simulation.games is not None:
+        refuse_in_games(args)
     if args.paired and len(args.estimator) > 1:
         raise UsageError("--paired compares policies; name one --estimator for all of them.")
     if args.paired:
@@ -101,6 +101,15 @@ def _row(evaluation: "Evaluated[Scenario]", args: Args, name: str, is_first: boo
         film(row.flown.log, row.scenario, args.video)
         print(f"film: {args.video}")
     return row
+
+
+def refuse_in_games(args: Args) -> None:
+    """Raise `UsageError` for an option of episodes that succeed or fail: a game is won or lost against somebody."""
+    if args.estimator:
+        raise UsageError("--estimator is not for games; name the estimator in the scenario.")
+    for option, given in (("--held-out", args.held_out), ("--sensitivity", args.sensitivity)):
+        if given:
+            raise UsageError(f"{option} is not for games; pin a parameter with --perturb NAME=VALUE.")
 
 
 def check_paired(args: Args, in_games: bool) -> None:

@@ -109,6 +109,12 @@ def test_the_command_flies_a_row_for_each_estimator(small_scenario: str, tmp_pat
     assert "--estimator is not for games" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("option", [["--held-out"], ["--sensitivity", "plot.png"]])
+def test_options_of_episodes_that_succeed_or_fail_are_not_for_games(option: list[str], capsys: pytest.CaptureFixture):
+    assert cli.main(["eval", "soccer_2v2", *option]) == 2
+    assert f"{option[0]} is not for games; pin a parameter with --perturb" in capsys.readouterr().err
+
+
 def test_the_campaign_is_flown_with_the_bounds_of_an_estimator(tmp_path: Path):
     figures = tmp_path / "figures.json"
     words = ["prove", "crazyflie_21", "--estimator", "firmware", "--agent-steps", "2000", "--seconds", "2"]

@@ -6,14 +6,14 @@ first. The scenario in a bundle's contract has the number of things, and the cap
 robot.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from robomarl.core.domain.onboard import Content, LazyImport
 from robomarl.domains.ground.core.sensed import THINGS, FloorSensed, capabilities
-from robomarl.ros.fieldtask import PLAIN, FieldTask, Seat, Sensor
+from robomarl.ros.fieldtask import PLAIN, BoundReader, FieldTask, Seat, Sensor
 from robomarl.ros.io.messages import Message, TeamSnapshot
 from robomarl.ros.topics import NodeGraph, Topic
 
@@ -41,6 +41,18 @@ def rows_to(message: Message) -> tuple[np.ndarray, float]:
     return np.array(places).reshape(-1, 3), stamp_of(message.header)
 
 
+def reader_of(expected: int) -> Callable[[Message], tuple[np.ndarray, float]]:
+    """Return `rows_to` for messages of so many rows; it raises `MessageError` for one of another floor or team."""
+    from robomarl.ros.convert import MessageError
+
+    def read(message: Message) -> tuple[np.ndarray, float]:
+        if (count := len(message.poses)) != expected:
+            raise MessageError(f"has {count} poses, and the floor's system of this task and team sends {expected}")
+        return rows_to(message)
+
+    return read
+
+
 def rows_from(rows: np.ndarray, stamp_s: float) -> Message:
     """The message of [M + N, 3]."""
     from geometry_msgs.msg import Point, Pose, PoseArray
@@ -62,7 +74,8 @@ def field_task(content: Content, seat: Seat) -> FieldTask:
 
     def sensed(values: Mapping[str, np.ndarray | None], snapshot: TeamSnapshot) -> FloorSensed:
         told = values.get(FLOOR.name)
-        rows = nothing if told is None or len(told) != len(nothing) else told
+        rows = nothing if told is None else told
         return FloorSensed(able, rows[count + index, 2], rows[:count])
 
-    return FieldTask((Sensor(FLOOR, LazyImport("robomarl.domains.ground.ros.floor:rows_to")),), sensed)
+    reader = BoundReader(LazyImport("robomarl.domains.ground.ros.floor:reader_of"), (len(nothing),))
+    return FieldTask((Sensor(FLOOR, reader),), sensed)
