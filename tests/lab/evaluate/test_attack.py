@@ -6,10 +6,15 @@ import itertools
 import numpy as np
 import pytest
 
-from robomarl.domains.flight.lab.safety import attack as module
-from robomarl.domains.flight.lab.safety.attack import attack, attack_all
+from robomarl.core.certificate.figures import CertificateFigures
+from robomarl.core.filter.params import SafetyParams
+from robomarl.domains.flight.lab.safety.attack import ATTACK
 from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.domains.ground.lab.attack import ATTACK as ON_THE_FLOOR
+from robomarl.lab import certified
 from robomarl.lab.evaluate.variations import covering, variations
+from robomarl.lab.prove import engine_attack as module
+from robomarl.lab.prove.engine_attack import Flown
 from robomarl.lab.sim.scenario import load_scenario
 
 
@@ -36,11 +41,11 @@ def test_variations_are_at_the_ends_of_the_training_range():
 def test_without_a_filter_robots_collide_on_mujoco(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "SECONDS", 4.0)
     scenario = load_scenario("swap_4")
-    free, kept = (attack(scenario, mode, 6, 0) for mode in ("off", "qp"))  # type: ignore[arg-type]
+    free, kept = (ATTACK.attack(scenario, Flown(mode, 6, 0)) for mode in ("off", "qp"))
     assert free.contact.mean() > 0.5
     assert not kept.contact.any()
     assert (kept.closest_m > free.closest_m.max()).all()
-    again = attack(scenario, "qp", 6, 0)
+    again = ATTACK.attack(scenario, Flown("qp", 6, 0))
     np.testing.assert_array_equal(again.closest_m, kept.closest_m)
 
 
@@ -48,7 +53,26 @@ def test_figures_name_every_variation(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "SECONDS", 0.1)
     scenario = dataclasses.replace(load_scenario("swap_4"), held_out={"heavy": {"mass_scale": 1.1}})
     told = []
-    found = attack_all(scenario, "full", 2, 0, tell=told.append)
+    found = ATTACK(scenario, "full", 2, 0, tell=told.append)
     assert found["episodes"] == sum(told) == 2 * 17
+    assert found["agent_steps"] == 2 * 17 * scenario.count * 5
     assert found["variations"][0]["variation"] == "heavy"
     assert found["contact_episodes"] == 0 < found["min_distance_m"]
+
+
+def test_ground_robots_are_caught_without_a_filter_and_without_the_room_of_the_certificate(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    scenario, figures_of = load_scenario("crowd_8"), certified.figures_of
+    free, kept = (ON_THE_FLOOR.attack(scenario, Flown(mode, 4, 0)) for mode in ("off", "certificate"))
+    assert free.contact.mean() >= 0.5
+    assert not kept.contact.any()
+
+    def without_room(params: SafetyParams, radius_m: float) -> CertificateFigures:
+        f = figures_of(params, radius_m)
+        tube, safety = dataclasses.replace(f.learned, room_m=0.02), f.front.safety
+        front = dataclasses.replace(f.front, safety=dataclasses.replace(safety, separation_m=0.04))
+        return dataclasses.replace(f, learned=tube, unlearned=tube, front=front)
+
+    monkeypatch.setattr(certified, "figures_of", without_room)
+    assert ON_THE_FLOOR.attack(scenario, Flown("certificate", 4, 0)).contact.any()

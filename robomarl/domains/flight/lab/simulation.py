@@ -105,9 +105,9 @@ def attack(
     scenario: FlightScenario, mode: str, episodes: int, seed: int, sim: str, tell: Callable[[int], object]
 ) -> Figures:
     """Malicious commands behind the filter."""
-    from robomarl.domains.flight.lab.safety.attack import attack_all
+    from robomarl.domains.flight.lab.safety.attack import ATTACK
 
-    return attack_all(scenario, mode, episodes, seed, sim, tell)
+    return ATTACK(scenario, mode, episodes, seed, sim, tell)
 
 
 def score(scenario: FlightScenario, hover_s: float) -> TeamScore:

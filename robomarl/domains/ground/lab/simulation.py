@@ -1,7 +1,10 @@
 """`SIMULATION` of teams of ground robots."""
 
+from collections.abc import Callable
+
 import numpy as np
 
+from robomarl.core.types import Figures
 from robomarl.domains.ground.lab.check import PROBE
 from robomarl.domains.ground.lab.controllers.scripted import ScriptedRobots, ScriptLaw
 from robomarl.domains.ground.lab.controllers.waypoint import waypoints
@@ -20,6 +23,15 @@ def plant(scenario: GroundScenario, flights: int, seed: int, threads: int) -> Pl
     from robomarl.domains.ground.lab.plants import Drivers
 
     return Drivers(scenario, flights, seed)
+
+
+def attack(
+    scenario: GroundScenario, mode: str, episodes: int, seed: int, sim: str, tell: Callable[[int], object]
+) -> Figures:
+    """Malicious commands behind the filter."""
+    from robomarl.domains.ground.lab.attack import ATTACK
+
+    return ATTACK(scenario, mode, episodes, seed, sim, tell)
 
 
 IMITATED = Imitated(
@@ -45,4 +57,5 @@ SIMULATION = simulation_of_model(
     ),
     choices=waypoints,
     staging=STAGING,
+    attack=attack,
 )
