@@ -42,12 +42,13 @@ class FlownLaw:
         self.action, self.observation, self._law = action, law.observation, law
 
     def init(self, batch: tuple[int, ...] = ()) -> tuple:
-        """No memory."""
-        return ()
+        """Return the law's memory before the first decision."""
+        return memory_of(self._law, batch)
 
     def __call__(self, carry: tuple, obs: Array) -> tuple[tuple, Array]:
         """(memory, observations [..., O]) -> (memory, commands [..., A])."""
-        return carry, self._law.act(obs).astype(np.float32)
+        carry, command = decided(self._law, carry, obs)
+        return carry, command.astype(np.float32)
 
 
 class FirstLaw(Law, Protocol):
@@ -86,6 +87,35 @@ class GainedLaw(Law, Protocol):
     def with_gains(self, gains: Gains) -> "GainedLaw":
         """Return this law with other gains; arrays that broadcast with its inputs are allowed."""
         ...
+
+
+@runtime_checkable
+class RememberingLaw(GainedLaw, Protocol):
+    """A law that passes numbers of its own from one decision to the next; they are 0 at the start."""
+
+    memory_size: int
+    """M, how many."""
+
+    def decide(self, memory: Array, obs: Array, /) -> tuple[Array, Array]:
+        """(memory [..., M], observation [..., O]) -> (memory [..., M], command [..., A])."""
+        ...
+
+
+LawMemory = tuple[Array, ...]
+"""() for a law without memory, else one array [..., M]."""
+
+
+def memory_of(law: Law, batch: tuple[int, ...] = ()) -> LawMemory:
+    """Return the memory of a law before its first decision, for leading axes `batch`."""
+    return (np.zeros((*batch, law.memory_size), np.float32),) if isinstance(law, RememberingLaw) else ()
+
+
+def decided(law: Law, memory: LawMemory, obs: Array) -> tuple[LawMemory, Array]:
+    """(law, memory, observation [..., O]) -> (memory, command [..., A]), of laws with and without memory."""
+    if not isinstance(law, RememberingLaw):
+        return memory, law.act(obs)
+    after, command = law.decide(memory[0], obs)
+    return (after,), command
 
 
 WIDEST = 0.98

@@ -9,12 +9,13 @@ import pytest
 
 from robomarl.core.config import UserError
 from robomarl.domains.volleyball.lab.controllers.match import MatchLaw
-from robomarl.domains.volleyball.lab.controllers.plays import ATTACK, HIGH, RECEIVE, SERVE, SET, PlayLaw
+from robomarl.domains.volleyball.lab.controllers.plays import ATTACK, DECISIONS, HIGH, RECEIVE, SERVE, SET, PlayLaw
 from robomarl.domains.volleyball.lab.controllers.strike import CourtSeen, seen_of
 from robomarl.domains.volleyball.lab.match.scenario import MatchScenario
 from robomarl.domains.volleyball.lab.match.sim import make_matches
 from robomarl.lab.league.players import player_named
 from robomarl.lab.sim.env import make_env
+from robomarl.lab.sim.law import memory_of
 from robomarl.lab.sim.model import TeamWorld
 from robomarl.lab.sim.model.scenario import TeamScenario
 from robomarl.lab.sim.scenario import load_scenario
@@ -47,7 +48,9 @@ def observed(law: MatchLaw, steps: int = 40) -> np.ndarray:
 
 
 def sight(law: PlayLaw) -> CourtSeen:
-    return seen_of(observed(law))
+    """What the law sees after some decisions of its own, with what it decides then."""
+    seen = seen_of(observed(law))
+    return law.with_decisions(seen, law.decisions(seen))
 
 
 def test_without_weights_the_team_plays_as_the_script():
@@ -63,17 +66,17 @@ def test_the_high_level_chooses_skills_by_the_sign_of_a_score():
     assert set(np.unique(kinds)) <= {SERVE, RECEIVE, SET, ATTACK}
     assert (kinds[:, 0] == SET).all() and (kinds[:, 1] == ATTACK).all(), "robot 0 sets and robot 1 attacks"
     dumps = law.with_gains(law.first()._replace(dump=1.0))
-    assert (dumps.skill(sight(law))[:, 0] == ATTACK).all()
+    assert (dumps.skill(sight(dumps))[:, 0] == ATTACK).all()
 
 
 def test_an_attack_goes_to_the_other_side_or_short():
     law = PlayLaw(loaded())
-    seen = sight(law)
+    seen = seen_of(observed(law))
     plain = law.with_gains(law.first()._replace(aside_m=2.0))
     other = law.with_gains(law.first()._replace(aside_m=2.0, other=1.0, short=1.0))
-    meeting = plain.meeting(seen)
-    x, y = plain.target(seen, meeting)
-    near, across = other.target(seen, meeting)
+    found = [play.with_decisions(seen, play.decisions(seen)) for play in (plain, other)]
+    x, y = plain.target(found[0], plain.meeting(found[0]))
+    near, across = other.target(found[1], other.meeting(found[1]))
     assert (y[:, 1] == 2.0).all() and (across[:, 1] == -2.0).all()
     assert (near[:, 1] == -1.5).all() and (x[:, 1] < near[:, 1]).all()
 
@@ -87,8 +90,60 @@ def test_the_opponents_places_are_those_of_the_other_half():
 @pytest.mark.parametrize(("weight", "place"), [(1.0, 1.0), (-1.0, -1.0), (0.2, 0.0)])
 def test_the_receivers_post_is_left_middle_or_right(weight: float, place: float):
     law = PlayLaw(loaded())
-    aside = law.with_gains(law.first()._replace(go=weight)).wait_y(sight(law))
+    chosen = law.with_gains(law.first()._replace(go=weight))
+    aside = chosen.wait_y(sight(chosen))
     np.testing.assert_array_equal(aside, place + 0 * aside)
+
+
+def flown(law: PlayLaw, steps: int) -> tuple[np.ndarray, np.ndarray]:
+    """[T, E, M, D] decisions of a match with itself, and [T, E] bool: the referee saw a hit or the ball cross the
+    net in the period before."""
+    sim, rows, events = make_matches(loaded(), "fast", 4, 0), [], []
+    sim.reset()
+    (memory,) = memory_of(law, sim.world.closest_m.shape)
+    turn = sim.world.own.rally.turn
+    for _ in range(steps):
+        obs = law.observation.observe((), sim.views())[1]
+        rally = sim.world.own.rally
+        events.append(rally.hit.any(-1) | (rally.turn != turn))
+        turn = rally.turn
+        memory, command = law.decide(memory, obs)
+        rows.append(memory[..., -DECISIONS:])
+        sim.step(command)
+    return np.stack(rows), np.stack(events)
+
+
+def torn(hold: float) -> PlayLaw:
+    """A team whose decisions change with the ball's place from one period to the next."""
+    law = PlayLaw(loaded())
+    return law.with_gains(law.first()._replace(hold=hold, other_ball=1.0, short_ball=-1.0, go_ball=3.0))
+
+
+def test_decisions_change_at_events_alone_and_else_in_each_period():
+    held, events = flown(torn(hold=1.0), 150)
+    changes = (held[1:] != held[:-1]).any((-1, -2))
+    assert changes.any() and events.sum() >= 8
+    assert not (changes & ~events[1:]).any(), "no decision changes without a hit or a crossing"
+    free, _ = flown(torn(hold=0.0), 150)
+    assert (free[1:] != free[:-1]).any((-1, -2)).sum() > changes.sum()
+
+
+def test_a_team_with_memory_decides_alike_in_jax_and_numpy():
+    law = torn(hold=1.0)
+    memory = theirs = memory_of(law, (2, 6))[0]
+    decide = jax.jit(law.decide)
+    for steps in (10, 40, 41, 90):
+        obs = observed(law, steps)
+        memory, mine = law.decide(memory, obs)
+        theirs, other = decide(theirs, obs)
+        np.testing.assert_allclose(memory, theirs, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(mine, other, rtol=2e-3, atol=2e-3)
+
+
+def test_without_hold_a_team_with_memory_plays_as_one_without():
+    law = torn(hold=0.0)
+    obs = observed(law, 60)
+    np.testing.assert_array_equal(law.decide(memory_of(law, (2, 6))[0], obs)[1], law.act(obs))
 
 
 def test_a_search_may_move_the_high_level_alone_or_everything():

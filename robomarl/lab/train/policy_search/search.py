@@ -25,7 +25,7 @@ from robomarl.core.bundle.provenance import Ancestor
 from robomarl.core.config import UserError
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.env import make_env
-from robomarl.lab.sim.law import GainedLaw, Gains
+from robomarl.lab.sim.law import GainedLaw, Gains, decided, memory_of
 from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.simulation import simulation_of
 from robomarl.lab.train.algorithm import training_env
@@ -208,11 +208,12 @@ def fly(env: AgentsEnv, law: GainedLaw, worth: SearchConfig, key: jax.Array, riv
         env = env.without_filter((jnp.arange(env.num_agents) >= ours) & ~filtered)
 
     def decide(now: tuple, _: None) -> tuple[tuple, jax.Array]:
-        state, alive = now
+        state, alive, mine, theirs = now
         seen = pick(state.obs)  # type: ignore[arg-type]
-        command = law.act(seen)
+        mine, command = decided(law, mine, seen)
         if rival is not None:
-            command = jnp.concatenate([command[:ours], rival.act(seen)[ours:]])
+            theirs, answer = decided(rival, theirs, seen)
+            command = jnp.concatenate([command[:ours], answer[ours:]])
         after = env.step(state, command)
         world = after.pipeline_state.world  # type: ignore[union-attr]
         distance, angle = imitated.errors(env.scenario, world)
@@ -220,9 +221,11 @@ def fly(env: AgentsEnv, law: GainedLaw, worth: SearchConfig, key: jax.Array, riv
         late = imitated.is_late(env.scenario, world) if imitated.is_late else False
         more = (more - worth.late_per_s * late) * env.scenario.period_s
         gained = alive * (after.reward[:ours].mean() + more + FAILED * after.metrics["contact"])
-        return (after, alive * (1 - after.done)), gained
+        return (after, alive * (1 - after.done), mine, theirs), gained
 
-    gained = jax.lax.scan(decide, (env.reset(key), jnp.ones(())), None, length=env.scenario.max_steps)[1]
+    blank = jax.tree.map(jnp.asarray, memory_of(law, (env.num_agents,)))
+    start = (env.reset(key), jnp.ones(()), blank, blank)
+    gained = jax.lax.scan(decide, start, None, length=env.scenario.max_steps)[1]
     return gained.sum()
 
 
@@ -271,7 +274,7 @@ def seen_by(scenario: Scenario, law: GainedLaw, seed: int, episodes: int = 16) -
     team, spec = simulation_of(scenario).batch(scenario, "fast", episodes, seed), make_env(scenario).observation
     team.reset()
     memory, read, rows = spec.init(team.views()), law.observation.init(team.views()), []
-    alive = np.ones(episodes, bool)
+    alive, held = np.ones(episodes, bool), None
     for _ in range(scenario.max_steps):
         if not alive.any():
             break
@@ -279,7 +282,8 @@ def seen_by(scenario: Scenario, law: GainedLaw, seed: int, episodes: int = 16) -
         memory, obs = spec.observe(memory, views)
         read, seen = law.observation.observe(read, views)
         rows.append(obs[alive].reshape(-1, obs.shape[-1]).astype(float))
-        team.step(law.act(seen))
+        held, command = decided(law, held or memory_of(law, seen.shape[:-1]), seen)
+        team.step(command)
         alive &= ~np.asarray(imitated.failed(scenario, team.world))
     every = np.concatenate(rows)
     return ObservationStats(every.mean(0), np.maximum(every.std(0), 1e-6), every.min(0), every.max(0))

@@ -19,7 +19,7 @@ from robomarl.core.config import UserError
 from robomarl.core.spec import ObservationSpec
 from robomarl.lab.evaluate.evaluation import Carry
 from robomarl.lab.sim.env import make_env
-from robomarl.lab.sim.law import GainedLaw, Gains
+from robomarl.lab.sim.law import GainedLaw, Gains, LawMemory, decided, memory_of
 from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.simulation import simulation_of
 from robomarl.lab.train.config import TrainConfig
@@ -89,7 +89,17 @@ class LawRun:
         """(carry, obs [..., O]) -> (carry, action [..., A]), pure JAX."""
         law = gained_law(self.scenario).with_gains(self.gains)
         pick = picker(make_env(self.scenario).observation, law.observation)
-        return lambda carry, obs: (carry, jnp.asarray(law.act(pick(obs))))
+
+        def policy(carry: tuple, obs: jax.Array) -> tuple[tuple, jax.Array]:
+            carry, command = decided(law, carry, pick(obs))
+            return carry, jnp.asarray(command)
+
+        return policy
+
+    @property
+    def init_carry(self) -> LawMemory:
+        """The law's memory of one robot before the first decision."""
+        return memory_of(gained_law(self.scenario))
 
 
 def save_law(folder: Path, gains: Gains, stats: ObservationStats) -> None:
@@ -128,12 +138,13 @@ class LawRunPolicy:
         self.vehicle_name = run.scenario.vehicle_config.name
         env = make_env(run.scenario)
         self.observation, self.action = env.observation, env.action
-        self._act = jax.jit(lambda obs: run.policy_fn((), obs)[1])
+        self._act, self._law = jax.jit(run.policy_fn), gained_law(run.scenario)
 
     def init(self, batch: tuple[int, ...] = ()) -> tuple:
-        """No memory."""
-        return ()
+        """Return the law's memory before the first decision."""
+        return memory_of(self._law, batch)
 
     def __call__(self, carry: Carry, obs: np.ndarray) -> tuple[Carry, np.ndarray]:
         """(carry, obs [..., O]) -> (carry, action [..., A])."""
-        return carry, np.asarray(self._act(obs))
+        carry, action = self._act(carry, obs)
+        return tuple(map(np.asarray, carry)), np.asarray(action)

@@ -139,6 +139,9 @@ class StrikeGains(NamedTuple):
     """Distance [m] from the net at which a short attack is aimed."""
     go_m: float = 0.0
     """Distance [m] of the receiver's left and right post from the middle of the court."""
+    hold: float = 0.0
+    """Above 0.5 a team decides at hits and as the ball crosses the net, and holds its decisions in between; else it
+    decides in each period."""
     grip: float = 0.0
     """Share of the ball's horizontal speed that a contact is assumed to take off by friction: 0 for a smooth racket."""
 
@@ -230,7 +233,10 @@ class StrikeLaw:
 
     def act(self, obs: Array) -> Array:
         """Observation [..., O] -> command [..., 4]."""
-        seen = seen_of(obs)
+        return self.flown(seen_of(obs))
+
+    def flown(self, seen: CourtSeen) -> Array:
+        """Return the command [..., 4] on an observation that was taken apart."""
         meeting = self.meeting(seen)
         tilt, lift = self.strike(seen, meeting, self.blow(seen, meeting))
         wait = self.waits(seen, meeting)
