@@ -9,7 +9,9 @@ from robomarl.core.hardware.fleet import load_fleet
 from robomarl.ros.operator.fleet_plan import domain_of_fleet
 
 
-@pytest.mark.parametrize(("name", "is_game"), [("volley_bump_pass", False), ("volley_3v3", True)])
+@pytest.mark.parametrize(
+    ("name", "is_game"), [("volley_bump_pass", False), ("volley_3v3", True), ("volley_back_and_forth", False)]
+)
 def test_fleets_that_ship_fit_their_scenarios(name: str, is_game: bool):
     assert domain_of_fleet(load_fleet(name)).is_game == is_game
 

@@ -1,4 +1,4 @@
-"""Rallies through real nodes over DDS: passes, a match, and a ball that is cut off in flight."""
+"""Rallies through real nodes over DDS: passes, a match, way-points, and a ball that is cut off in flight."""
 
 from pathlib import Path
 
@@ -8,6 +8,7 @@ import pytest
 from robomarl.core.hardware.fleet import load_fleet
 from robomarl.core.types import Figures
 from robomarl.domains.volleyball.core.log import RallyLog, load_rally
+from robomarl.domains.volleyball.front.page import write_rally_report
 from robomarl.domains.volleyball.ros.rehearsal import PlayedRally, play_rallies
 from robomarl.ros.operator.plan_options import PlanOptions
 
@@ -84,3 +85,17 @@ def test_a_rally_is_played_and_its_recording_decides_alike_to_the_last_bit(name:
     for tally in replay_bag(tmp_path / "bag", team=robot).tallies.values():
         assert tally.ticks > 100
         assert tally.policy.value == tally.command.value == tally.observation.value == 0.0
+
+
+@pytest.mark.slow
+def test_the_referee_names_each_way_point_and_the_recording_decides_alike_to_the_last_bit(tmp_path: Path):
+    """`volley_back_and_forth` for its 16 s, through nodes: the drone is told a place, reaches it, and is told the
+    next one."""
+    result = play_rallies(load_fleet("volley_back_and_forth"), plan(tmp_path, "volley_back_and_forth"), 1)
+    (rally,) = result.rallies
+    assert result.ok and rally.score >= 5 and "mates" not in result.line
+    write_rally_report(result, tmp_path / "report.html", {})
+    assert "one robot" in (tmp_path / "report.html").read_text()
+    (tally,) = replay_bag(tmp_path / "bag").tallies.values()
+    assert tally.ticks > 100
+    assert tally.policy.value == tally.command.value == tally.observation.value == 0.0

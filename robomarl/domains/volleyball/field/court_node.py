@@ -1,7 +1,7 @@
 """`court_node`: drones that play volleyball behind the topics of real ones, their tracking system and their referee.
 
-The referee serves by itself; `~/hide_ball` (std_srvs/SetBool) makes the tracking system blind for the ball, or see it
-again.
+The referee serves by itself, and names the next way-point of a drone on the topic of its goal; `~/hide_ball`
+(std_srvs/SetBool) makes the tracking system blind for the ball, or see it again.
 """
 
 import sys
@@ -11,6 +11,7 @@ from pathlib import Path
 from std_srvs.srv import SetBool
 
 from robomarl.core.domain.scenario import needed
+from robomarl.core.view import Goal
 from robomarl.domains.volleyball.core.log import save_rally
 from robomarl.domains.volleyball.field.messages import messages
 from robomarl.domains.volleyball.field.real_time_court import RallyFigures, RealTimeCourt
@@ -20,8 +21,9 @@ from robomarl.domains.volleyball.lab.world import Rally
 from robomarl.domains.volleyball.ros.tracked_ball import BALL
 from robomarl.field.simulated.team_sim_node import TeamSimNode
 from robomarl.lab.simulation import simulation_of
+from robomarl.ros import convert, topics
 from robomarl.ros.io.messages import Message
-from robomarl.ros.io.node_base import run_node
+from robomarl.ros.io.node_base import now_s, publisher, run_node
 
 
 class CourtNode(TeamSimNode[VolleyScenario]):
@@ -43,6 +45,9 @@ class CourtNode(TeamSimNode[VolleyScenario]):
         """Connect the usual topics, and the service that hides the ball."""
         super().connect()
         self._hidden = False
+        names = self._names if self._scenario.waypoints_m else ()
+        self._named = [publisher(self, topics.GOAL, topics.GOAL.of(name, self.base)) for name in names]
+        self._places: list[list[float]] = []
         self.create_service(SetBool, "~/hide_ball", self._on_hide)
 
     def restart(self, seed: int) -> None:
@@ -52,6 +57,28 @@ class CourtNode(TeamSimNode[VolleyScenario]):
         self._tracking = LateMessages(self._latency_s, sensor.loss if sensor else 0.0, seed)
         self._records: deque[tuple[float, Rally]] = deque()
         super().restart(seed)
+
+    def take_goal(self, index: int, goal: Goal) -> None:
+        """A robot was given another goal; way-points are the referee's, and stay."""
+        if not self._named:
+            super().take_goal(index, goal)
+
+    def decide(self) -> None:
+        """A decision is due: the referee names new way-points before the drones hear where they are."""
+        goals = self._team.goals
+        places = [goal.pos_m.tolist() for goal in goals]
+        if self._named and places != self._places:
+            self._places = places
+            for goal, named in zip(goals, self._named, strict=True):
+                named.publish(convert.goal_from(goal, now_s(self)))
+        super().decide()
+
+    def _tell_goals(self) -> None:
+        """Tell the goals again to robots that come late; way-points are told as they are now."""
+        if not self._named:
+            super()._tell_goals()
+        elif self._tellers:
+            self._places = []
 
     def sense(self, stamp_s: float) -> dict[str, Message]:
         """Return the referee's message, and the ball's if one has arrived."""

@@ -2,6 +2,7 @@
 
 Nothing moves before the first command. Then the drones go to their posts, and the ball rests above the server. It is
 served as soon as all drones have been commanded, and near their posts, for a while. After the rally it is taken away.
+In a task without a ball the first way-point is named in place of the serve.
 """
 
 from enum import IntEnum
@@ -9,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from robomarl.core.view import Goal
 from robomarl.domains.volleyball.core.log import RallyLog
 from robomarl.domains.volleyball.lab.match.model import both_ways
 from robomarl.domains.volleyball.lab.match.scenario import MatchScenario
@@ -83,13 +85,25 @@ class RealTimeCourt(RealTimeModel):
 
     def reset(self, seed: int) -> None:
         """New places, a new ball; everybody is still and level."""
+        self.phase = RallyPhase.STANDING
         super().reset(seed)
         world = self.world
         self._begin = world._replace(quat_wxyz=np.broadcast_to(UPRIGHT, world.quat_wxyz.shape).copy())
         self._sim.set_world(self._begin)
-        self.phase, self._ready_s, self._rally_s = RallyPhase.STANDING, 0.0, 0.0
+        self._ready_s, self._rally_s = 0.0, 0.0
         self._commanded = np.zeros(self._command.shape[1], bool)
         self._rows: list[tuple[np.ndarray, ...]] = []
+
+    @property
+    def posts_m(self) -> np.ndarray:
+        """[N, 3] places at which the drones wait for the serve."""
+        return np.array(self._scenario.start.anchors_m) if self._scenario.waypoints_m else self.world.goal_m[0]
+
+    @property
+    def goals(self) -> list[Goal]:
+        """Place that each drone is told: its post, or in play the way-point that the referee names next."""
+        places = self.world.goal_m[0] if self.in_play else self.posts_m
+        return [Goal(place, UPRIGHT) for place in places.astype(float)]
 
     def command(self, index: int, command: np.ndarray) -> None:
         """A command [A] arrived at a drone, in the map."""
@@ -142,7 +156,7 @@ class RealTimeCourt(RealTimeModel):
 
     def _is_ready(self) -> bool:
         world = self.world
-        away = np.linalg.norm(world.pos_m[0] - world.goal_m[0], axis=-1)
+        away = np.linalg.norm(world.pos_m[0] - self.posts_m, axis=-1)
         speed = np.linalg.norm(world.vel_m_s[0], axis=-1)
         return bool(self._commanded.all() and (away < POST_M).all() and (speed < SLOW_M_S).all())
 

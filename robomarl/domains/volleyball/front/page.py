@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
+
 from robomarl.domains.volleyball.core.log import load_rally
 from robomarl.domains.volleyball.front.plots import apart, from_above, from_the_side
 from robomarl.domains.volleyball.lab.match.rules import FAULTS
@@ -22,17 +24,20 @@ def write_rally_report(result: RallyResult, file: Path, about: Mapping[str, str]
     log = load_rally(Path(result.rallies[-1].log))
     sections = [Section("Rallies", _rallies(result))]
     if log.in_play.any():
-        ball = draw(from_the_side(log), "The ball from the side", "Dots: hits, in the colour of the team.")
-        sections += [
-            Section("Ball", ball + draw(from_above(log), "From above", "The robots' ways in the colour of the team.")),
-            Section("Mates", draw(apart(log), "Least distance of two mates", "Dashed: the distance of the rules.")),
-        ]
+        above = draw(from_above(log), "From above", "The robots' ways in the colour of the team.")
+        has_ball = np.ptp(log.ball_m[log.in_play], 0).any()
+        side = has_ball and draw(from_the_side(log), "The ball from the side", "Dots: hits, in the colour of the team.")
+        sections.append(Section("Ball" if side else "Ways", (side or "") + above))
+    if np.isfinite(result.rallies[-1].mates_m):
+        mates = draw(apart(log), "Least distance of two mates", "Dashed: the distance of the rules.")
+        sections.append(Section("Mates", mates))
     sections += [
         Section("Nodes", _nodes(result), "Of the last rally, while the robot was active."),
         Section("About", facts({**about, "robots at the end": dict(result.states)})),
     ]
     file.parent.mkdir(parents=True, exist_ok=True)
-    title = f"{len(result.states)} robots, {'two teams' if result.is_match else 'one team'}"
+    robots = len(result.states)
+    title = f"{robots} robots, {'two teams' if result.is_match else 'one team'}" if robots > 1 else "one robot"
     write_page(page("Volleyball", title, _verdict(result), _tiles(result), sections), file)
 
 
@@ -45,8 +50,13 @@ def _rallies(result: RallyResult) -> str:
 def _row(rally: RallyOutcome) -> tuple[str, ...]:
     return (
         str(rally.seed), f"{rally.rally_s:.2f}", str(rally.hits), f"{rally.score:g}", fault_in_words(rally.fault),
-        str(rally.collisions), f"{rally.mates_m:.2f}", f"{rally.net_m:.2f}", f"{100 * rally.filter_active_share:.1f} %",
+        str(rally.collisions), metres(rally.mates_m), f"{rally.net_m:.2f}", f"{100 * rally.filter_active_share:.1f} %",
     )  # fmt: skip
+
+
+def metres(distance_m: float) -> str:
+    """The least distance [m] of mates in words; "-" for a robot without mates."""
+    return f"{distance_m:.2f}" if np.isfinite(distance_m) else "-"
 
 
 def fault_in_words(number: int) -> str:
@@ -63,7 +73,7 @@ def _tiles(result: RallyResult) -> list[Tile]:
     return [
         Tile("Hits", str(hits[len(hits) // 2]), "of a rally, median"),
         Tile("Contacts", str(sum(rally.collisions for rally in rallies)), "between robots"),
-        Tile("Mates", f"{min(rally.mates_m for rally in rallies):.2f} m", "no nearer than this"),
+        Tile("Mates", f"{metres(min(rally.mates_m for rally in rallies))} m", "no nearer than this"),
         Tile("Messages lost", result.flight.messages),
     ]
 

@@ -87,7 +87,7 @@ class Court:
 
     def __init__(self, seat: Seat, has_ball: bool) -> None:
         """Nothing is in play; `has_ball`: a ball is played in the task."""
-        self._seat, self._has_ball, self._waits, self._watch = seat, has_ball, has_ball, HitWatch()
+        self._seat, self._has_ball, self._waits, self._watch = seat, has_ball, True, HitWatch()
 
     def sensed(self, values: Mapping[str, Any], snapshot: TeamSnapshot) -> VolleySensed:
         """Return what the robot senses; in tasks without a ball it senses its own place as the ball's."""
@@ -98,12 +98,13 @@ class Court:
         turn[: min(seat.size, TURNS)] = robots[:TURNS, 0]
         seen = values.get(BALL.name) or NO_BALL
         is_behind = self._watch.is_behind(turn, seen)
-        self._waits = self._has_ball and bool(rows[0, 0] < 0.5 or is_behind or is_lost(seen, snapshot.now_s))
+        has_lost = self._has_ball and (is_behind or is_lost(seen, snapshot.now_s))
+        self._waits = bool(rows[0, 0] < 0.5 or has_lost)
         ball = carried_on(seen, snapshot.now_s)
         return VolleySensed(ball.pos_m, ball.vel_m_s * self._has_ball, robots[seat.index, 1:5], turn)
 
     def waits(self, view: LocalView) -> np.ndarray | None:
-        """Return the command of a robot whose ball is lost or not in play; None: its policy decides."""
+        """Return the command of a robot whose ball is lost, or before and after play; None: its policy decides."""
         return waiting(view) if self._waits else None
 
 

@@ -49,11 +49,13 @@ class RallyResult(RehearsalResult):
         rallies, last = self.rallies, self.rallies[-1]
         hits, scores = [rally.hits for rally in rallies], [rally.score for rally in rallies]
         what = "points of the first team" if self.is_match else "metric"
+        mates = min(rally.mates_m for rally in rallies)
         return (
             f"{'ok' if self.ok else 'FAILED'}: {len(rallies)} rallies, {last.rally_s:.1f} s the last one; hits "
             f"{np.mean(hits):.1f}, {what} {np.mean(scores):.2f} on average; contacts "
-            f"{sum(rally.collisions for rally in rallies)}, mates no nearer than "
-            f"{min(rally.mates_m for rally in rallies):.2f} m; {self.flight.messages} messages lost"
+            f"{sum(rally.collisions for rally in rallies)}"
+            f"{f', mates no nearer than {mates:.2f} m' if np.isfinite(mates) else ''}; {self.flight.messages} messages "
+            "lost"
         )
 
 
