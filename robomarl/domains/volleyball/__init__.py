@@ -11,6 +11,8 @@ DOMAIN = Domain(
         "volley_bump_pass",
         "volley_spike_easy",
         "volley_spike_hard",
+        "volley_strike",
+        "volley_post",
     ),
     "robomarl.domains.volleyball.core:ONBOARD",
     "robomarl.domains.volleyball.lab.simulation:SIMULATION",

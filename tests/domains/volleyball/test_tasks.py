@@ -37,6 +37,8 @@ def judged(scenario: VolleyScenario, before: TeamWorld, after: TeamWorld, *touch
         ("volley_bump_pass", 39),
         ("volley_spike_easy", 39),
         ("volley_spike_hard", 39),
+        ("volley_serve", 34),
+        ("volley_go_to", 26),
     ],
 )
 def test_observations_have_the_published_size(name: str, size: int):
@@ -45,7 +47,7 @@ def test_observations_have_the_published_size(name: str, size: int):
 
 @pytest.mark.parametrize("name", sorted(TASKS))
 def test_each_reward_term_has_a_weight_and_a_value_for_each_robot(name: str):
-    scenario = loaded(name)
+    scenario = loaded({"volley_strike": "volley_set", "volley_post": "volley_hover"}.get(name, name))
     world = begun(scenario, 3)
     after = MODEL.advance(
         scenario, world, np.zeros((3, scenario.count, 4), np.float32), np.zeros((3, scenario.count, 14))

@@ -7,10 +7,12 @@ from robomarl.core.features import NeighbourRule
 from robomarl.core.hardware.sections import Vector3
 from robomarl.core.hardware.vehicle import Quadrotor, load_vehicle
 from robomarl.domains.volleyball.lab.sections import (
+    AimConfig,
     BallSensorConfig,
     CommandKind,
     CourtConfig,
     FlyingBallConfig,
+    IncomingBallConfig,
     RacketConfig,
     Referee,
     VolleyRandomize,
@@ -35,6 +37,10 @@ class VolleyScenario(TeamScenario):
     """Tracking of the ball; None: no ball is played."""
     waypoints_m: tuple[Vector3, ...] = ()
     """Places that the robot of `volley_back_and_forth` flies to in turn, world frame."""
+    incoming: IncomingBallConfig | None = None
+    """Flight of the ball at the start; None: the ball is at rest above the first robot."""
+    aim: AimConfig | None = None
+    """Target of the hit of `volley_strike`; None in every other task."""
     referee: Referee = "contact"
     """Detection of hits."""
     randomize: VolleyRandomize = VolleyRandomize()

@@ -7,6 +7,7 @@ from robomarl.core.hardware.vehicle import load_vehicle
 from robomarl.domains.volleyball.core.sensed import LOST_S, TURNS
 from robomarl.domains.volleyball.lab.scenario import VolleyScenario
 from robomarl.domains.volleyball.lab.tasks import task_of
+from robomarl.domains.volleyball.lab.tasks.base import VolleyTask
 
 WITH_BALL = ("racket", "ball", "ball_sensor")
 """Sections of a task in which a ball is played; a scenario has all of them or none."""
@@ -16,12 +17,14 @@ def check_scenario(scenario: VolleyScenario, file: str) -> None:
     """Check the sections against each other.
 
     Raises:
-        UserError: the vehicle does not fly, a racket has no ball or no sensor for it, anchors are too few, too close
-            or outside of the court, or the ball does not begin above the racket.
+        UserError: the vehicle does not fly, a section of the task is missing or of another task, anchors are too few,
+            too close or outside of the court, or the ball does not begin above the racket.
     """
     vehicle = load_vehicle(scenario.vehicle, scenario.estimator or "")
     try:
-        check_sections(scenario, task_of(scenario).has_ball)
+        task = task_of(scenario)
+        check_sections(scenario, task.has_ball)
+        check_own(scenario, task)
         check_anchors(scenario, vehicle.safety.separation_m)
         check_ball(scenario)
         if scenario.count > TURNS:
@@ -40,8 +43,18 @@ def check_sections(scenario: VolleyScenario, has_ball: bool) -> None:
         )
     if missing and has_ball:
         raise ValueError(f"task = {scenario.task!r} is played with a ball and has no [{missing[0]}]; add it.")
-    if not has_ball and len(scenario.waypoints_m) < 2:
-        raise ValueError(f"waypoints_m has {len(scenario.waypoints_m)} places; the robot flies between 2 or more.")
+
+
+def check_own(scenario: VolleyScenario, task: VolleyTask) -> None:
+    """Raise `ValueError` where a section of the task itself is missing, or one is there that it does not have."""
+    if (count := len(scenario.waypoints_m)) < task.least_waypoints:
+        raise ValueError(f"waypoints_m has {count} places; the robot flies between {task.least_waypoints} or more.")
+    if task.has_aim and scenario.aim is None:
+        raise ValueError(f"task = {scenario.task!r} has a target and no [aim]; add it with place_m and within_m.")
+    if scenario.aim and not task.has_aim:
+        raise ValueError(f"task = {scenario.task!r} has no target that [aim] could name; remove [aim].")
+    if scenario.incoming and scenario.ball is None:
+        raise ValueError("has [incoming] and no [ball]; add [ball], or remove [incoming].")
 
 
 def check_anchors(scenario: VolleyScenario, separation_m: float) -> None:

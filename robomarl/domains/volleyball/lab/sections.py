@@ -95,6 +95,32 @@ class VolleyStart:
     """Largest roll and pitch at the start, uniform; the heading is anywhere."""
     ball_above_m: Positive = 2.0
     """Height [m] of the ball over the first robot."""
+    speed_m_s: NonNegative = 0.0
+    """Largest speed [m/s] of a robot at the start, each axis, uniform; 0: robots start at rest."""
+
+
+@dataclass(frozen=True)
+class IncomingBallConfig:
+    """Flight of the ball at the start of an episode, in place of a ball at rest above the first robot."""
+
+    place_m: Vector3
+    """Place [m] of the ball, world frame ..."""
+    velocity_m_s: Vector3
+    """... and its velocity [m/s]."""
+    place_spread_m: Vector3 = (0.0, 0.0, 0.0)
+    """Largest deviation of the place, each axis, uniform ..."""
+    velocity_spread_m_s: Vector3 = (0.0, 0.0, 0.0)
+    """... and of the velocity."""
+
+
+@dataclass(frozen=True)
+class AimConfig:
+    """Target of the one hit of `volley_strike`."""
+
+    place_m: Vector3
+    """Place [m] through which the ball is to fall, world frame."""
+    within_m: Positive
+    """Largest horizontal distance [m] from that place, at its height, that counts."""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from robomarl.domains.volleyball.lab.commands import CommandedLaw
 from robomarl.domains.volleyball.lab.controllers.passes import HardSpikeLaw, PassLaw, SpikeLaw
 from robomarl.domains.volleyball.lab.controllers.run_up import HitLaw
 from robomarl.domains.volleyball.lab.controllers.shuttle import ShuttleLaw
+from robomarl.domains.volleyball.lab.controllers.skills import AimedLaw, PostLaw
 from robomarl.domains.volleyball.lab.controllers.strike import BumpLaw
 from robomarl.domains.volleyball.lab.scenario import VolleyScenario
 from robomarl.lab.sim.law import GainedLaw
@@ -17,6 +18,8 @@ LAWS: dict[str, Callable[[VolleyScenario], GainedLaw]] = {
     "volley_bump_pass": PassLaw,
     "volley_spike_easy": SpikeLaw,
     "volley_spike_hard": HardSpikeLaw,
+    "volley_strike": AimedLaw,
+    "volley_post": PostLaw,
 }
 
 

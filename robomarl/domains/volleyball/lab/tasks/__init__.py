@@ -4,6 +4,7 @@ from robomarl.domains.volleyball.lab.scenario import VolleyScenario
 from robomarl.domains.volleyball.lab.tasks.back_and_forth import BACK_AND_FORTH
 from robomarl.domains.volleyball.lab.tasks.base import VolleyTask
 from robomarl.domains.volleyball.lab.tasks.pair import BUMP_PASS
+from robomarl.domains.volleyball.lab.tasks.skill import POST, STRIKE
 from robomarl.domains.volleyball.lab.tasks.solo import BUMP, HIT
 from robomarl.domains.volleyball.lab.tasks.spike import SPIKE_EASY
 from robomarl.domains.volleyball.lab.tasks.spike_hard import SPIKE_HARD
@@ -15,6 +16,8 @@ TASKS: dict[str, VolleyTask] = {
     "volley_bump_pass": BUMP_PASS,
     "volley_spike_easy": SPIKE_EASY,
     "volley_spike_hard": SPIKE_HARD,
+    "volley_strike": STRIKE,
+    "volley_post": POST,
 }
 
 

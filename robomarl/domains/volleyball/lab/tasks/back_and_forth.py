@@ -62,4 +62,5 @@ BACK_AND_FORTH = VolleyTask(
     metric="target_reached_nums",
     least=10.0,
     has_ball=False,
+    least_waypoints=2,
 )

@@ -25,6 +25,8 @@ BALL = ("anchor_offset", "ball_offset", "ball_velocity")
 NUM_DRAWS = 14
 """Uniform random numbers of each robot: six of the ball's errors, three of the place, three of the attitude, two of
 the episode."""
+FINER = 1024.0
+"""Parts of the range of a draw; the place within one of them is a draw of its own."""
 LOW_M = 0.4
 """Height [m] below which a drone counts as crashed."""
 
@@ -51,27 +53,51 @@ class VolleyTask:
     marks: int = 1
     """M of `Rally.marks`."""
     has_ball: bool = True
+    least_waypoints: int = 0
+    """Least number of places in `waypoints_m`."""
+    has_aim: bool = False
+    """The scenario has a section `[aim]`."""
 
 
 def begin(scenario: VolleyScenario, task: VolleyTask, draws: Array) -> TeamWorld:
-    """Return the start: robots near their anchors, at rest, tilted; the ball at rest above the first one."""
+    """Return the start: robots near their anchors, tilted; the ball at rest above the first one, or on its way."""
     xp, start = namespace(draws), scenario.start
     anchor = draws[..., :3] * 0 + xp.asarray(np.array(start.anchors_m, np.float32))
     place = anchor + (2 * draws[..., 6:9] - 1) * xp.asarray(np.array(start.spread_m, np.float32))
     restitution, noise = drawn_parameters(scenario, draws[..., 0, 12:14])
-    ball = place[..., 0, :] + xp.asarray(np.array([0, 0, start.ball_above_m], np.float32))
+    ball, fast = first_ball(scenario, place, draws)
     throttle = xp.concatenate([anchor, anchor[..., :1]], -1) * 0 + hover_throttle(scenario)
     own = VolleyOwn(
         throttle.astype(draws.dtype),
         ball,
-        ball * 0,
+        fast,
         errors_of(scenario, noise, draws),
         restitution,
         noise,
         nothing_yet(task, place, ball),
     )
     turned = tilted(draws[..., 9:12], start.tilt_rad).astype(draws.dtype)
-    return placed(place, anchor, own)._replace(quat_wxyz=turned)
+    world = placed(place, anchor, own)._replace(quat_wxyz=turned)
+    if not start.speed_m_s:
+        return world
+    return world._replace(vel_m_s=((2 * finer(draws[..., :3]) - 1) * start.speed_m_s).astype(draws.dtype))
+
+
+def first_ball(scenario: VolleyScenario, place: Array, draws: Array) -> tuple[Array, Array]:
+    """Place [m] and velocity [m/s] of the ball at the start, [..., 3] each, of robots at places [..., N, 3]."""
+    xp, coming = namespace(draws), scenario.incoming
+    if coming is None:
+        ball = place[..., 0, :] + xp.asarray(np.array([0, 0, scenario.start.ball_above_m], np.float32))
+        return ball, ball * 0
+    middle = np.array([*coming.place_m, *coming.velocity_m_s], np.float32)
+    spread = np.array([*coming.place_spread_m, *coming.velocity_spread_m_s], np.float32)
+    both = xp.asarray(middle) + (2 * finer(draws[..., 0, 6:12]) - 1) * xp.asarray(spread)
+    return both[..., :3].astype(draws.dtype), both[..., 3:].astype(draws.dtype)
+
+
+def finer(draws: Array) -> Array:
+    """Uniform numbers [...] in [0, 1) from the later digits of others, of which they are independent."""
+    return (draws * FINER) % 1.0
 
 
 def hover_throttle(scenario: VolleyScenario) -> float:
