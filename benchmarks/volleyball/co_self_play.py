@@ -5,6 +5,7 @@
 
 Each round is a search without the filter against teams of earlier rounds. In rounds `high` the skills' numbers stay, in
 `setter` the numbers of the set are searched, too; in `all` and `flat` all numbers are. `flat` never has fixed skills.
+Rounds `event` are those of `high` with a team that decides at hits and net crossings alone, and holds its decisions.
 """
 
 import json
@@ -24,6 +25,8 @@ FIRST_GENERATIONS, GENERATIONS = 20, 14
 """Generations of the first round of a path, and of each round after it."""
 HESITANT: dict[str, float] = dict.fromkeys(("other", "short", "dump", "quick"), -0.3)
 """Weights with which the high level starts: it plays as the script, whatever it sees."""
+HIGH_ALONE = ("high", "event")
+"""Kinds of rounds in which the skills' numbers stay."""
 CHOICE: dict[str, float] = {**dict.fromkeys(HIGH, 0.5), "short_m": 0.7, "go_m": 0.5}
 """Steps of the high level where it is searched alone."""
 SET = {"set_m": 2.3, "set_apex_m": 2.07, "side_m": 0.7, "front_m": 1.0}
@@ -49,7 +52,7 @@ class SearchRound:
     def steps(self) -> dict[str, float]:
         """Return the steps that the recipe names."""
         more = {name: 4 * step for name, step in CHOICE.items()}
-        return {"high": CHOICE, "setter": {**more, **SET}}.get(self.kind, more)
+        return {"high": CHOICE, "event": CHOICE, "setter": {**more, **SET}}.get(self.kind, more)
 
 
 ROUNDS = (
@@ -58,6 +61,8 @@ ROUNDS = (
     SearchRound("setter_3", "high_2", (FIRST, "high_1", "high_2", "high_2"), 0.25),
     SearchRound("all_4", "setter_3", ("high_1", "high_2", "setter_3", "setter_3"), 0.12),
     SearchRound("high_3", "high_2", (FIRST, "high_1", "high_2", "high_2"), 1.0),
+    SearchRound("event_1", FIRST, (FIRST,) * 4, 0.5),
+    SearchRound("event_2", "event_1", (FIRST, "event_1") * 2, 1.0),
     SearchRound("flat_1", FIRST, (FIRST,) * 4, 0.12),
     SearchRound("flat_2", "flat_1", (FIRST, "flat_1") * 2, 0.12),
     SearchRound("flat_3", "flat_2", (FIRST, "flat_1", "flat_2", "flat_2"), 0.12),
@@ -68,7 +73,7 @@ ROUNDS = (
 def start_of(one: SearchRound, out: Path) -> dict[str, float]:
     """Gains that the round starts from, by name."""
     if one.start == FIRST:
-        return HESITANT if one.kind == "high" else {}
+        return {"high": HESITANT, "event": {**HESITANT, "hold": 1.0}}.get(one.kind, {})
     gains = json.loads((out / one.start / "law.json").read_text())["gains"]
     return {name: float(f"{value:.4g}") for name, value in gains.items() if value}
 
@@ -81,7 +86,7 @@ def recipe_of(one: SearchRound, out: Path) -> TrainConfig:
         start=start_of(one, out),
         exact_per_s=0.0,
         steps=one.steps(),
-        steps_alone=one.kind in ("high", "setter"),
+        steps_alone=one.kind in (*HIGH_ALONE, "setter"),
         teams=tuple(name if name == FIRST else str(out / name) for name in one.teams),
     )
     envs, number = CANDIDATES * RALLIES, FIRST_GENERATIONS if one.name.endswith("1") else GENERATIONS
@@ -92,12 +97,16 @@ def recipe_of(one: SearchRound, out: Path) -> TrainConfig:
 
 
 def main() -> None:
-    """Run all rounds; those that are there already stay."""
+    """Run the rounds; those that are there already stay."""
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("runs/volley_pop"))
-    out = parser.parse_args().out
+    parser.add_argument(
+        "--rounds", nargs="+", help="names of the rounds; default: all", default=[r.name for r in ROUNDS]
+    )
+    args = parser.parse_args()
+    out = args.out
     keep_compiled()
-    for one in ROUNDS:
+    for one in (found for found in ROUNDS if found.name in args.rounds):
         if not (out / one.name / "law.json").is_file():
             row = search_run(recipe_of(one, out), load_scenario(SCENARIO), SearchOptions(out / one.name, quiet=True))
             print(f"{one.name}: {row['steps']:,} agent-steps in {row['seconds']:.0f} s", flush=True)
