@@ -3,11 +3,12 @@
     python -m benchmarks.eyes.matches /tmp/eyes/perception.onnx --matches 20 --against keeper --sim fast
 
 Both teams of a set start from equal draws. Our robots' own poses come from pixels and odometry too. `--pictures mujoco`
-renders by MuJoCo instead of the renderer for training, which takes about a hundred times as long.
+renders by MuJoCo instead of the renderer for training, which takes about a hundred times as long; `plain` about ten.
 """
 
 import json
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -24,6 +25,7 @@ from robomarl.domains.soccer.lab.game import SoccerWorld
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.domains.soccer.lab.sight.eyes_sim import DrawnCameras, EyesSim, RenderedCameras, seeing_soccer
 from robomarl.domains.soccer.lab.sight.pitch import camera_of
+from robomarl.lab.camera.network_strip import strip_of
 from robomarl.lab.league.two_sides import BothSides
 from robomarl.lab.sim.scenario import load_scenario
 
@@ -45,8 +47,9 @@ class MatchesConfig:
     """Script of the opponents."""
     sim: str = "fast"
     """Engine: fast or mujoco."""
-    pictures: Literal["drawn", "mujoco"] = "drawn"
-    """drawn: the renderer for training; mujoco: MuJoCo's renderer."""
+    pictures: Literal["drawn", "mujoco", "plain"] = "drawn"
+    """drawn: the renderer for training; mujoco: MuJoCo's renderer; plain: MuJoCo's without shadows, at half the detail,
+    as `camera_node` draws."""
     look: Look = "mounted"
     """Ranges of the drawn pictures; each robot of each match keeps one look."""
     eyes: Literal["both", "pixels", "geometric"] = "both"
@@ -62,7 +65,7 @@ class MatchesConfig:
 def play(config: MatchesConfig, pixels: bool) -> Figures:
     """Return the counts of a set, and with pixels the errors of what our robots believed."""
     scenario = load_scenario(config.scenario, SoccerScenario)
-    sim = _sim(config, scenario, pixels)
+    sim = games_of(config, scenario, pixels)
     ours = make_player(config.policy, scenario, scenario.roles)
     theirs = make_player(config.against, scenario, scenario.opponent.roles)
     both = BothSides(scenario, ours, theirs)
@@ -81,13 +84,17 @@ def play(config: MatchesConfig, pixels: bool) -> Figures:
     return {**about, **figures(tally), **(summary(np.array(rows)) if rows else {})}
 
 
-def _sim(config: MatchesConfig, scenario: SoccerScenario, pixels: bool) -> SoccerSim:
+def games_of(config: MatchesConfig, scenario: SoccerScenario, pixels: bool) -> SoccerSim:
+    """Return the games of a set; with pixels they are an `EyesSim`."""
     plain = make_soccer(scenario, config.sim, config.matches, config.seed)
     if not pixels:
         return plain
-    kind = DrawnCameras if config.pictures == "drawn" else RenderedCameras
-    cameras = kind(scenario, config.seed + 100, camera_with(camera_of(scenario), config.look))
-    return seeing_soccer(plain, config.network.read_bytes(), cameras, config.seed)
+    kinds = {"drawn": DrawnCameras, "mujoco": RenderedCameras, "plain": partial(RenderedCameras, shadows=False)}
+    network = config.network.read_bytes()
+    cameras = kinds[config.pictures](
+        scenario, config.seed + 100, camera_with(camera_of(scenario), config.look), strip_of(network)
+    )
+    return seeing_soccer(plain, network, cameras, config.seed)
 
 
 def errors(sim: EyesSim, game: SoccerWorld) -> list[tuple[float, ...]]:

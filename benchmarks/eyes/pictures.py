@@ -23,6 +23,7 @@ from robomarl.domains.soccer.lab.sight.compare import strip_pairs
 from robomarl.domains.soccer.lab.sight.fit import sampler
 from robomarl.domains.soccer.lab.sight.labels import Labels
 from robomarl.domains.soccer.lab.sight.pitch import camera_of
+from robomarl.lab.camera.network_strip import strip_of
 from robomarl.lab.sim.scenario import load_scenario
 
 BATCH, SEED = 500, 900
@@ -46,12 +47,12 @@ class PicturesConfig:
 
 
 def pictures_of(config: PicturesConfig) -> tuple[np.ndarray, Labels]:
-    """Return strips [E, 32, 96, 3] and their labels."""
-    scenario = load_scenario(config.scenario, SoccerScenario)
+    """Return strips [E, R, C, 3] and their labels."""
+    scenario, strip = load_scenario(config.scenario, SoccerScenario), strip_of(config.network.read_bytes())
     if config.pictures == "mujoco":
-        pairs = strip_pairs(scenario, camera_of(scenario), config.num, SEED, True)
+        pairs = strip_pairs(scenario, camera_of(scenario), config.num, SEED, True, strip)
         return pairs.rendered, pairs.labels
-    sample = sampler(scenario, BATCH, camera_with(camera_of(scenario), config.look))
+    sample = sampler(scenario, BATCH, camera_with(camera_of(scenario), config.look), strip)
     strips, labels = [], []
     for k in range(-(-config.num // BATCH)):
         drawn, truth = sample(jax.random.key(SEED + k))

@@ -23,9 +23,10 @@ from robomarl.core.bundle.perception import MIN_PICTURES, Perception, images_to_
 from robomarl.core.bundle.provenance import Ancestor
 from robomarl.core.bundle.runtime import open_session, read_golden
 from robomarl.core.camera.camera import PinholeCamera
-from robomarl.core.camera.strip import GroundStrip, Picture8
+from robomarl.core.camera.strip import Picture8
 from robomarl.core.config import UserError
 from robomarl.core.hardware.vehicle import OmniRobot, load_any_vehicle
+from robomarl.lab.camera.network_strip import strip_of
 from robomarl.lab.export.folder import write_folder
 from robomarl.lab.export.model_card import model_card
 from robomarl.lab.sim.scenario import load_scenario
@@ -46,7 +47,6 @@ class Eyes:
     camera: PinholeCamera
     max_pose_error_m: float
     """Largest error of the own place, as the tracker states it, with which robots move: the filter's bound."""
-    strip: GroundStrip = GroundStrip()
 
 
 def seal_perception(bundle: Bundle, eyes: Eyes, pictures: Pictures, out_dir: str | Path, name: str = "") -> Bundle:
@@ -90,7 +90,7 @@ def seeing_contract(bundle: Bundle, eyes: Eyes, name: str) -> Contract:
     plain, camera = bundle.contract, eyes.camera
     image = ImageInput(
         camera=camera,
-        strip=eyes.strip,
+        strip=strip_of(eyes.network),
         outputs=_outputs(eyes.network),
         max_age_s=camera.latency_s + PICTURES_MISSING / camera.rate_hz,
         max_pose_error_m=eyes.max_pose_error_m,

@@ -25,6 +25,7 @@ from robomarl.domains.soccer.lab.physics.omni_drive import OmniRobots
 from robomarl.domains.soccer.lab.placement import PLACE_DRAWS, kick_off
 from robomarl.domains.soccer.lab.radio import SoccerAir, SoccerMessage, hear, report, with_plan, with_plans
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
+from robomarl.domains.soccer.lab.sight.slow_errors import SlowErrors, believed
 
 
 class SoccerParameters(NamedTuple):
@@ -82,6 +83,8 @@ class SoccerWorld(NamedTuple):
     """[..., M] each, since the last decision."""
     step: Array
     """[...] int: decisions since the start."""
+    errors: SlowErrors | tuple[()] = ()
+    """Errors of our robots that change slowly; none without `eyes.tracks`."""
 
 
 Play = Callable[[SoccerWorld], tuple[OmniRobots, Ball, Contacts]]
@@ -144,10 +147,15 @@ def perceive(
     eyes, radio = draws[..., : draws.shape[-1] - mates], draws[..., draws.shape[-1] - mates :]
     pose, seen = look(scenario, game.robots, game.ball, game.hidden.noise_scale, eyes)
     sights = deliver(scenario, seen, game.sights)
+    if replaced is None and game.errors:
+        world = game.robots, game.ball, game.referee.restarts
+        errors, replaced = believed(scenario, game.errors, world, game.hidden.noise_scale, eyes)
+        game = game._replace(errors=errors)
     if replaced is not None:
-        pose = Pose(*(xp.concatenate([a, b[:, scenario.count :]], 1) for a, b in zip(replaced[0], pose, strict=True)))
+        pairs, count = zip(replaced[0], pose, strict=True), scenario.count
+        pose = Pose(*(xp.concatenate([a, b[..., count:]], -1) for a, b in pairs))
         pairs = zip(replaced[1], sights[-1], strict=True)
-        latest = CameraPicture(*(xp.concatenate([a, b[:, scenario.count :]], 1) for a, b in pairs))
+        latest = CameraPicture(*(xp.concatenate([a, b[..., count:, :]], -2) for a, b in pairs))
         sights = (*sights[:-1], latest)
     on_air = (report(pose, sights[-1], bool(game.air.message.plan)), *game.sent)
     air = hear(scenario, game.air, on_air[-1], radio < game.hidden.packet_loss[..., None])

@@ -57,6 +57,47 @@ class BallConfig:
         check_density(self.mass_kg, volume_m3(self.radius_m), f"radius_m = {self.radius_m:g} m")
 
 
+RANGES_M = (0.2, 0.5, 1.0, 1.5, 2.5, 4.0)
+"""Distances at which `TrackConfig` gives its numbers; between them they are linear, beyond them constant."""
+ByRange = tuple[float, float, float, float, float, float]
+
+
+@dataclass(frozen=True)
+class TrackConfig:
+    """Errors of a tracker of pixels about one kind of thing; lists are for the distances 0.2, 0.5, 1, 1.5, 2.5, 4 m."""
+
+    found: ByRange
+    """Share of the decisions in which a thing in view is found."""
+    run_s: Positive
+    """Time constant with which finding and missing a thing in view last."""
+    held_s: NonNegative
+    """Time for which a thing that is not found is still told."""
+    slows_m_s2: NonNegative
+    """Deceleration of a thing that is not found."""
+    bearing_rad: ByRange
+    """Standard deviation of the bearing's error."""
+    range: ByRange
+    """Standard deviation of the distance's error, as a share of it."""
+    error_s: Positive
+    """Time constant of both errors."""
+    speed_m_s: ByRange
+    """Standard deviation of the velocity's error, each axis."""
+    speed_error_s: Positive
+    """Time constant of the velocity's error."""
+    lag_s: NonNegative
+    """Time constant with which the velocity follows a thing that was kicked."""
+
+
+@dataclass(frozen=True)
+class TracksConfig:
+    """What our robots know of ball and opponents if they see pixels; `python -m benchmarks.eyes.errors` measures it."""
+
+    ball: TrackConfig
+    """Of the ball."""
+    opponents: TrackConfig
+    """Of each opponent."""
+
+
 @dataclass(frozen=True)
 class EyesConfig:
     """Camera of a robot: ball and opponents, as bearing and range."""
@@ -75,6 +116,8 @@ class EyesConfig:
     """Probability that something in sight is missed in one picture."""
     latency_s: NonNegative
     """Delay [s] from the picture to the sighting; a multiple of the decision period."""
+    tracks: TracksConfig | None = None
+    """Errors of our robots that change slowly, in place of those above, which are drawn anew; None: there are none."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +130,12 @@ class PoseConfig:
     """Largest error of the velocity [m/s] on each axis."""
     heading_noise_rad: NonNegative
     """About the vertical."""
+    drift_m: NonNegative = 0.0
+    """With `eyes.tracks`: standard deviation of our robots' error of the place, each axis, which changes slowly."""
+    drift_rad: NonNegative = 0.0
+    """With `eyes.tracks`: that of the heading."""
+    drift_s: Positive = 1.0
+    """With `eyes.tracks`: time constant of both."""
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from robomarl.domains.soccer.lab.placement import PLACE_DRAWS, kick_off, scatter
 from robomarl.domains.soccer.lab.radio import silence
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.domains.soccer.lab.sections import Interval
+from robomarl.domains.soccer.lab.sight.slow_errors import no_errors
 from robomarl.lab.sim.starts import KICK_OFF, Starts
 
 CHANCE_DRAWS = 6
@@ -75,6 +76,7 @@ def blank_game(scenario: SoccerScenario, robots: OmniRobots, ball: Ball, chance:
         referee=RefereeState((count, count), count, count, (zero, zero), zero),
         contacts=Contacts(still, still, still > 0),
         step=count,
+        errors=no_errors(scenario, robots.x) if scenario.eyes.tracks else (),
     )
 
 

@@ -11,6 +11,7 @@ from robomarl.domains.soccer.lab.evaluation.evaluate import GameConfig, evaluate
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.domains.soccer.lab.sight.eyes_sim import DrawnCameras, EyesSim, seeing_soccer
 from robomarl.domains.soccer.lab.sight.pitch import camera_of
+from robomarl.lab.camera.network_strip import strip_of
 from robomarl.lab.sim.scenario import load_scenario
 
 pytest.importorskip("jax")
@@ -20,8 +21,8 @@ BUNDLE = "soccer_2v2_eyes"
 def _games(num: int, first: int, batch: int = 0) -> EyesSim:
     """Some of the two games of a batch."""
     scenario = load_scenario("soccer_2v2", SoccerScenario)
-    cameras = DrawnCameras(scenario, 7, camera_of(scenario))
     network = load_bundle(BUNDLE).files[PERCEPTION_FILE]
+    cameras = DrawnCameras(scenario, 7, camera_of(scenario), strip_of(network))
     sim = seeing_soccer(make_soccer(scenario, "fast", num, 3), network, cameras, 3)
     sim.take(first, 2, batch)
     return sim

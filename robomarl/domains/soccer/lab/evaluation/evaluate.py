@@ -233,8 +233,9 @@ def _sim(scenario: SoccerScenario, ours: Player, config: GameConfig, num: int) -
     if not isinstance(ours, TrainedTeam) or ours.network is None:
         return plain
     from robomarl.domains.soccer.lab.sight.eyes_sim import DrawnCameras, seeing_soccer
+    from robomarl.lab.camera.network_strip import strip_of
 
-    cameras = DrawnCameras(scenario, config.seed + 100, as_mounted(camera_of(scenario)))
+    cameras = DrawnCameras(scenario, config.seed + 100, as_mounted(camera_of(scenario)), strip_of(ours.network))
     return seeing_soccer(plain, ours.network, cameras, config.seed)
 
 

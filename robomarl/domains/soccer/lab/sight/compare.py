@@ -34,7 +34,14 @@ class StripPairs(NamedTuple):
     """Truth, [..., E]."""
 
 
-def strip_pairs(scenario: SoccerScenario, camera: PinholeCamera, num: int, seed: int, shadows: bool) -> StripPairs:
+def strip_pairs(
+    scenario: SoccerScenario,
+    camera: PinholeCamera,
+    num: int,
+    seed: int,
+    shadows: bool,
+    strip: GroundStrip = GroundStrip(),  # noqa: B008
+) -> StripPairs:
     """Draw `num` scenes by both renderers.
 
     Args:
@@ -43,11 +50,12 @@ def strip_pairs(scenario: SoccerScenario, camera: PinholeCamera, num: int, seed:
         num: scenes.
         seed: of the scenes.
         shadows: MuJoCo's shadows and smooth edges.
+        strip: of both.
 
     Raises:
         UserError: no GL library works here.
     """
-    strip, pitch = GroundStrip(), pitch_of(scenario)
+    pitch = pitch_of(scenario)
     kinds = (0,) * (scenario.count - 1) + (1,) * scenario.count
     nominal = scenario.robot.camera or camera
     render = jax.jit(make_renderer(pitch, nominal, strip))

@@ -31,7 +31,7 @@ class Cameras(Protocol):
         ...
 
     def __call__(self, game: SoccerWorld) -> np.ndarray:
-        """Return strips [E, N, 32, 96, 3] uint8 of our robots."""
+        """Return strips [E, N, R, C, 3] uint8 of our robots."""
         ...
 
 
@@ -111,10 +111,10 @@ def seeing_soccer(plain: SoccerSim, network: bytes, cameras: Cameras, seed: int)
 class DrawnCameras:
     """Cameras of our robots by the renderer for training: one look for each robot and batch of games."""
 
-    def __init__(self, scenario: SoccerScenario, seed: int, camera: PinholeCamera) -> None:
+    def __init__(self, scenario: SoccerScenario, seed: int, camera: PinholeCamera, strip: GroundStrip) -> None:
         """Compile at the first picture; looks are drawn from the ranges of the camera."""
         self.scenario, self._key, self._camera = scenario, jax.random.key(seed), camera
-        render = make_renderer(pitch_of(scenario), self._camera, GroundStrip())
+        render = make_renderer(pitch_of(scenario), self._camera, strip)
         self._render = jax.jit(lambda scene, look: render(scene, look).strip)
         self._look = plain_look(1)
 
@@ -125,7 +125,7 @@ class DrawnCameras:
         self._look = jax.tree.map(lambda part: part[..., (rows[:, None] * count + np.arange(count)).ravel()], looks)
 
     def __call__(self, game: SoccerWorld) -> np.ndarray:
-        """Return strips [E, N, 32, 96, 3]."""
+        """Return strips [E, N, R, C, 3]."""
         scene = scene_of(self.scenario, game, self._camera.place_m[0])
         look = self._look._replace(seed=self._look.seed + jnp.uint32(7919 * int(game.step[0]) + 1))
         strips = np.moveaxis(np.asarray(self._render(scene, look)), -1, 0)
@@ -151,19 +151,21 @@ def scene_of(scenario: SoccerScenario, game: SoccerWorld, camera_x_m: float) -> 
 
 
 class RenderedCameras:
-    """Cameras of our robots by MuJoCo's renderer, with shadows and smooth edges."""
+    """Cameras of our robots by MuJoCo's renderer, with shadows and smooth edges, or as the simulator of `up` draws."""
 
-    def __init__(self, scenario: SoccerScenario, seed: int, camera: PinholeCamera) -> None:
-        """Build the scene; raises `UserError` if no GL library works here."""
+    def __init__(
+        self, scenario: SoccerScenario, seed: int, camera: PinholeCamera, strip: GroundStrip, shadows: bool = True
+    ) -> None:
+        """Build the scene; `shadows` as of `RobotCameras`. Raises `UserError` if no GL library works here."""
         self.scenario, self._random = scenario, np.random.default_rng(seed)
-        self._table = strip_table(camera, GroundStrip())
-        self._cameras = RobotCameras(scenario, camera).__enter__()
+        self._table = strip_table(camera, strip)
+        self._cameras = RobotCameras(scenario, camera, shadows).__enter__()
 
     def begin(self, rows: np.ndarray, whole: int, batch: int) -> None:
         """All games look alike."""
 
     def __call__(self, game: SoccerWorld) -> np.ndarray:
-        """Return strips [E, N, 32, 96, 3]."""
+        """Return strips [E, N, R, C, 3]."""
         robots, found = game.robots, []
         places = np.stack([robots.x, robots.y, np.arctan2(robots.s, robots.c)], -1)
         balls = np.stack([game.ball.x, game.ball.y], -1)

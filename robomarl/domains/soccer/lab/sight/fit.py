@@ -1,15 +1,16 @@
 """Training of the perception network: `python -m robomarl.domains.soccer.lab.sight.fit OUT --seconds 600`.
 
-Pictures are drawn by the renderer in one thread and fitted by torch in another, each picture once. OUT gets
-`network.pt` (from which the next run goes on), `perception.onnx` and `fit.csv`.
+Pictures are drawn by the renderer in one thread and fitted by torch in another, each picture once as drawn and once
+mirrored. OUT gets `network.pt` (from which the next run goes on), `perception.onnx` and `fit.csv`.
 """
 
 # pyright: reportMissingImports=false, reportUnknownMemberType=false
 import queue
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import jax
@@ -23,7 +24,7 @@ from robomarl.core.camera.strip import GroundStrip
 from robomarl.domains.soccer.core.sight.layout import SightLayout
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.domains.soccer.lab.sight.labels import Labels, labels_of
-from robomarl.domains.soccer.lab.sight.network import CELL, SightGraph, SightNetwork, sight_loss
+from robomarl.domains.soccer.lab.sight.network import ACROSS, CELL, SightGraph, SightNetwork, sight_loss
 from robomarl.domains.soccer.lab.sight.pitch import camera_of, pitch_of
 from robomarl.domains.soccer.lab.sight.renderer import make_renderer
 from robomarl.domains.soccer.lab.sight.scene import draw_look, draw_scene
@@ -43,21 +44,31 @@ class FitConfig:
     """Name of the game; its pitch, robots and camera are drawn."""
     seconds: float = 600.0
     """Wall time of training."""
-    batch: int = 128
-    """Pictures of one step."""
-    rate: float = 3e-3
+    batch: int = 256
+    """Pictures of one step, half of them mirrored."""
+    rate: float = 2e-3
     """Largest learning rate; it rises over the first twentieth and then falls as a cosine."""
     wide: int = 32
     """Channels of the network's grid."""
+    columns: int = 192
+    """Columns of the strip, a multiple of 96; its bundle has as many."""
     seed: int = 0
     """Seed of pictures and weights."""
 
 
+def wider(camera: PinholeCamera) -> PinholeCamera:
+    """Return a camera whose light, colours, blur and noise vary more than its file says: what training draws."""
+    ranges = replace(
+        camera.randomize, light=(0.5, 1.5), colour=(0.84, 1.16), blur=(0.0, 1.0), noise=(0.0, 0.05)
+    )  # fmt: skip
+    return replace(camera, randomize=ranges)
+
+
 def sampler(
-    scenario: SoccerScenario, size: int, camera: PinholeCamera
+    scenario: SoccerScenario, size: int, camera: PinholeCamera, strip: GroundStrip
 ) -> Callable[[jax.Array], tuple[jax.Array, Labels]]:
     """Return the compiled function from a key to E pictures [R, C, 3, E] of a camera and their labels."""
-    pitch, strip = pitch_of(scenario), GroundStrip()
+    pitch = pitch_of(scenario)
     others = (0,) * (scenario.count - 1) + (1,) * scenario.count
     render = make_renderer(pitch, camera, strip)
 
@@ -76,15 +87,31 @@ def as_batch(pictures: np.ndarray, labels: Labels, strip: GroundStrip) -> Batch:
     row, column = strip.cell(np.asarray(labels.range_m, np.float64), np.asarray(labels.azimuth, np.float64))
     kind = np.asarray(labels.opponent) + 1
     kind[0] = 0
-    parts = {"seen": labels.seen, "kind": kind, "row": row / CELL, "column": column / CELL, "pose": labels.pose}
+    where = {"row": row / CELL, "column": column * (ACROSS / strip.columns)}
+    parts = {"seen": labels.seen, "kind": kind, **where, "pose": labels.pose}
     tensors = {name: torch.from_numpy(np.array(part, np.float32).T.copy()) for name, part in parts.items()}
     return torch.from_numpy(np.ascontiguousarray(np.moveaxis(pictures, -1, 0))), tensors
 
 
-def batches(scenario: SoccerScenario, size: int, seed: int) -> Iterator[Batch]:
+def mirrored(batch: Batch) -> Batch:
+    """Return a batch as a mirror shows it: left and right are exchanged, in pictures and labels."""
+    pictures, labels = batch
+    sign = torch.tensor([1.0, -1.0, 1.0, -1.0])
+    return pictures.flip(2), {**labels, "column": ACROSS - labels["column"], "pose": labels["pose"] * sign}
+
+
+def halves(drawn: Batch) -> Iterator[Batch]:
+    """Yield two batches of drawn pictures, half of each mirrored, so that each picture comes both ways."""
+    other, half = mirrored(drawn), len(drawn[0]) // 2
+    for first, second in ((drawn, other), (other, drawn)):
+        labels = {name: torch.cat([part[:half], second[1][name][half:]]) for name, part in first[1].items()}
+        yield torch.cat([first[0][:half], second[0][half:]]), labels
+
+
+def batches(scenario: SoccerScenario, size: int, seed: int, strip: GroundStrip) -> Iterator[Batch]:
     """Yield batches without end, drawn in a thread of their own."""
     ready: queue.Queue[Batch] = queue.Queue(4)
-    sample, strip = sampler(scenario, size, camera_of(scenario)), GroundStrip()
+    sample = sampler(scenario, size, wider(camera_of(scenario)), strip)
 
     def fill() -> None:
         key = jax.random.key(seed)
@@ -95,7 +122,7 @@ def batches(scenario: SoccerScenario, size: int, seed: int) -> Iterator[Batch]:
 
     threading.Thread(target=fill, daemon=True).start()
     while True:
-        yield ready.get()
+        yield from halves(ready.get())
 
 
 def fit(config: FitConfig) -> Path:
@@ -103,7 +130,8 @@ def fit(config: FitConfig) -> Path:
     scenario = load_scenario(config.scenario, SoccerScenario)
     torch.manual_seed(config.seed)
     torch.set_num_threads(1)
-    network, strip = SightNetwork(GroundStrip(), config.wide), GroundStrip()
+    strip = GroundStrip(columns=config.columns)
+    network = SightNetwork(strip, config.wide).to(memory_format=torch.channels_last)  # pyright: ignore[reportCallIssue]
     config.out.mkdir(parents=True, exist_ok=True)
     kept, log = config.out / "network.pt", config.out / "fit.csv"
     seed = config.seed
@@ -112,19 +140,13 @@ def fit(config: FitConfig) -> Path:
         seed += int(kept.stat().st_mtime)
     optimizer = torch.optim.AdamW(network.parameters(), config.rate, weight_decay=1e-4)
     start_s, said_s, step, mean = time.monotonic(), time.monotonic(), 0, 0.0
-    for pictures, labels in batches(scenario, config.batch, seed):
+    for batch in batches(scenario, config.batch, seed, strip):
         share = (time.monotonic() - start_s) / config.seconds
         if share >= 1:
             break
         for group in optimizer.param_groups:
             group["lr"] = config.rate * min(1.0, 20 * share + 0.02) * (0.5 + 0.5 * np.cos(np.pi * share))
-        cells, pose = network(pictures)
-        loss = sight_loss(cells, pose, network.nothing, labels)
-        optimizer.zero_grad()
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(network.parameters(), 10.0)
-        optimizer.step()
-        step, mean = step + 1, 0.98 * mean + 0.02 * loss.item()
+        step, mean = step + 1, 0.98 * mean + 0.02 * improve(network, optimizer, batch)
         if time.monotonic() - said_s > 20:
             said_s = time.monotonic()
             with log.open("a") as lines:
@@ -135,17 +157,32 @@ def fit(config: FitConfig) -> Path:
     return export(network, strip, config.out / "perception.onnx")
 
 
+def improve(network: SightNetwork, optimizer: torch.optim.Optimizer, batch: Batch) -> float:
+    """Take one step; return the loss. Convolutions compute in bfloat16, for which recent processors have units."""
+    pictures, labels = batch
+    with torch.autocast("cpu", torch.bfloat16):
+        cells, pose = network(pictures)
+    loss = sight_loss(cells.float(), pose.float(), network.nothing, labels)
+    optimizer.zero_grad()
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(network.parameters(), 10.0)
+    optimizer.step()
+    return loss.item()
+
+
 def export(network: SightNetwork, strip: GroundStrip, file: Path) -> Path:
-    """Write the network with its decoder as ONNX: `strip` [1, 32, 96, 3] uint8 to `sight` [1, S] float32.
+    """Write the network with its decoder as ONNX: `strip` [1, R, C, 3] uint8 to `sight` [1, S] float32.
 
     Large weights are bytes in the file.
     """
     graph = SightGraph(network, strip, SightLayout()).eval()
     blank = torch.zeros((1, *strip.shape), dtype=torch.uint8)
     names = ["strip"], ["sight"]
-    torch.onnx.export(
-        graph, (blank,), str(file), input_names=names[0], output_names=names[1], opset_version=17, dynamo=False
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # the newer exporter needs onnxscript
+        torch.onnx.export(
+            graph, (blank,), str(file), input_names=names[0], output_names=names[1], opset_version=17, dynamo=False
+        )
     onnx.save(with_small_weights(onnx.load(file)), str(file))
     network.train()
     return file

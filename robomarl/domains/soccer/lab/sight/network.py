@@ -1,7 +1,8 @@
 """`SightNetwork`: the perception network in torch, from a strip to the numbers of `SightLayout`.
 
-Four convolutions lead to a grid of 8 x 24 cells of 4 x 4 pixels. Each cell says whether the foot of the ball, of a
-mate or of an opponent is in it, where in it, and how surely. A coarser grid gives the pose and adds what is around.
+Convolutions lead to a grid of 8 x 24 cells, each of 4 rows and a 24th of the columns. Each cell says whether the foot
+of the ball, of a mate or of an opponent is in it, where in it, and how surely. A coarser grid gives the pose and adds
+what is around.
 """
 
 # pyright: reportMissingImports=false, reportUnknownMemberType=false
@@ -15,7 +16,9 @@ from robomarl.core.camera.strip import GroundStrip
 from robomarl.domains.soccer.core.sight.layout import SightLayout
 
 CELL = 4
-"""Pixels along each side of a cell of the grid."""
+"""Rows of a cell of the grid."""
+ACROSS = 24
+"""Cells of the grid in a row."""
 KINDS = 3
 """Ball, mate, opponent."""
 PARTS = 5
@@ -35,10 +38,12 @@ class SightNetwork(nn.Module):
             wide: channels of the grid; training and inference take time with its square.
         """
         super().__init__()
-        self.grid = strip.rows // CELL, strip.columns // CELL
-        deep = wide * 3 // 2
-        self.fine = nn.Sequential(_step(3, wide // 2, 2), _step(wide // 2, wide, 2), _step(wide, wide, 1))
-        self.coarse = nn.Sequential(_step(wide, deep, 2), _step(deep, deep, 1))
+        self.grid = strip.rows // CELL, ACROSS
+        deep, skip = wide * 3 // 2, strip.columns // ACROSS // 2
+        first = nn.Conv2d(3, wide, (3, skip * 3 // 2), (2, skip), (1, skip // 2), bias=False)
+        self.first = nn.Sequential(first, nn.BatchNorm2d(wide), nn.ReLU(inplace=True))
+        self.fine = nn.Sequential(_step(wide, wide, 2), _step(wide, wide, 1), Refinement(wide))
+        self.coarse = nn.Sequential(_step(wide, deep, 2), _step(deep, deep, 1), Refinement(deep))
         self.beside = nn.Sequential(nn.Conv2d(deep, wide, 1), nn.Upsample(scale_factor=2))
         self.cells = nn.Sequential(_step(wide, wide, 1), nn.Conv2d(wide, KINDS * PARTS, 1))
         flat = (self.grid[0] // 4) * (self.grid[1] // 4) * 48
@@ -46,14 +51,29 @@ class SightNetwork(nn.Module):
         self.nothing = nn.Parameter(torch.zeros(1))
 
     def forward(self, strip: Tensor) -> tuple[Tensor, Tensor]:
-        """Return cells [B, 3, 5, rows, columns] and pose [B, 6] of strips [B, 32, 96, 3] uint8."""
+        """Return cells [B, 3, 5, rows, columns] and pose [B, 6] of strips [B, R, C, 3] uint8."""
         picture = strip.permute(0, 3, 1, 2).float()
         mean = picture.mean((2, 3), keepdim=True)
         spread = ((picture - mean) ** 2).mean((1, 2, 3), keepdim=True).sqrt()
-        fine = self.fine((picture - mean) / (spread + 8.0))
+        fine = self.fine(self.first((picture - mean) / (spread + 8.0)))
         coarse = self.coarse(fine)
         cells = self.cells(fine + self.beside(coarse))
         return cells.reshape(-1, KINDS, PARTS, *self.grid), self.pose(coarse)
+
+
+class Refinement(nn.Module):
+    """A convolution whose output is added to its input; a new one adds nothing."""
+
+    def __init__(self, wide: int) -> None:
+        """Make the layer."""
+        super().__init__()
+        self.convolution = nn.Conv2d(wide, wide, 3, 1, 1, bias=False)
+        self.norm = nn.BatchNorm2d(wide)
+        nn.init.zeros_(self.norm.weight)
+
+    def forward(self, grid: Tensor) -> Tensor:
+        """Return the grid [B, wide, rows, columns] with what the convolution adds."""
+        return functional.relu(grid + self.norm(self.convolution(grid)))
 
 
 def _step(inputs: int, outputs: int, stride: int) -> nn.Module:
@@ -70,10 +90,10 @@ class SightGraph(nn.Module):
         super().__init__()
         self.network, self.strip, self.layout = network, strip, layout
         self.log_row = math.log(strip.far_m / strip.near_m) / strip.ground_rows
-        self.column_rad = strip.azimuth_rad / strip.columns
+        self.cell_rad = strip.azimuth_rad / ACROSS
 
     def forward(self, strip: Tensor) -> Tensor:
-        """Return [1, S] for one strip [1, 32, 96, 3] uint8."""
+        """Return [1, S] for one strip [1, R, C, 3] uint8."""
         cells, pose = self.network(strip)
         maps = cells.reshape(1, KINDS, PARTS, -1)
         ball_logits = maps[:, 0, 0]
@@ -96,11 +116,11 @@ class SightGraph(nn.Module):
         row_off, column_off, row_log, column_log = (torch.gather(maps[:, i], 1, where) for i in range(1, PARTS))
         cell_row = torch.div(where, wide, rounding_mode="floor").float()
         row = CELL * (cell_row + 0.5 + row_off)
-        column = CELL * (where.float() - wide * cell_row + 0.5 + column_off)
+        column = where.float() - wide * cell_row + 0.5 + column_off
         log_range = math.log(self.strip.far_m) - (row - self.strip.above_rows) * self.log_row
-        azimuth = self.strip.azimuth_rad / 2 - column * self.column_rad
-        row_error, column_error = (torch.exp(part.clamp(LEAST_LOG, MOST_LOG)) * CELL for part in (row_log, column_log))
-        spots = [chance, azimuth, torch.exp(log_range), column_error * self.column_rad, row_error * self.log_row]
+        azimuth = self.strip.azimuth_rad / 2 - column * self.cell_rad
+        row_error, column_error = (torch.exp(part.clamp(LEAST_LOG, MOST_LOG)) for part in (row_log, column_log))
+        spots = [chance, azimuth, torch.exp(log_range), column_error * self.cell_rad, CELL * row_error * self.log_row]
         return torch.stack(spots, 2)
 
 

@@ -19,6 +19,8 @@ from robomarl.domains.soccer.lab.sight.pitch import MATERIALS, Pitch
 from robomarl.domains.soccer.lab.sight.scene import Array, PictureLook, SightScene
 
 CARPET, LINE, BOARD, GOAL, BODY, MATE, OPPONENT, BALL, BEYOND = range(len(MATERIALS))
+COLUMNS = 96
+"""Columns of the strip in whose cells blur and visible parts are counted: a finer strip has the same blur in angle."""
 GAUSS = 0.5773
 """Places of the two chords that stand for a part of a disc, in halves of it."""
 
@@ -54,9 +56,9 @@ def make_renderer(
     """Return the function that draws E scenes."""
     row, column = np.meshgrid(np.arange(strip.rows) + 0.5, np.arange(strip.columns) + 0.5, indexing="ij")
     straight = strip.directions(row.astype(float), column.astype(float), camera.place_m[2])
-    edges = strip.directions(np.arange(strip.rows + 1.0), np.full(strip.rows + 1, 48.0), camera.place_m[2])
+    edges = strip.directions(np.arange(strip.rows + 1.0), np.full(strip.rows + 1, strip.columns / 2), camera.place_m[2])
     slopes = -edges[:, 2] / np.hypot(edges[:, 0], edges[:, 1])
-    height, wide = camera.place_m[2], strip.azimuth_rad / strip.columns
+    height, wide, finer = camera.place_m[2], strip.azimuth_rad / strip.columns, strip.columns / COLUMNS
     rows = jnp.asarray(straight, jnp.float32), jnp.asarray(np.diff(slopes), jnp.float32)
 
     def render(scene: SightScene, look: PictureLook) -> Rendered:
@@ -68,9 +70,10 @@ def make_renderer(
             return _things(pitch, height, rays, scene, look, surroundings)
 
         drawn, ball, robots = jax.lax.map(one_row, rows)
-        pictures = jax.lax.map(lambda row: _film(row[0], look, row[1]), (drawn, jnp.arange(strip.rows)))
+        passes = round(finer * finer)
+        pictures = jax.lax.map(lambda row: _film(row[0], look, row[1], passes), (drawn, jnp.arange(strip.rows)))
         counts = jnp.take_along_axis(robots.sum(0), jnp.argsort(order, 0)[None], 1)
-        return Rendered(_film_rows(pictures, look), ball.sum(0), counts)
+        return Rendered(_film_rows(pictures, look), ball.sum(0) / finer, counts / finer)
 
     return render
 
@@ -240,13 +243,15 @@ def _ball_cover(pitch: Pitch, height: float, rays: Rays, bx: Array, by: Array) -
     return total * part / tall
 
 
-def _film(picture: list[Array], look: PictureLook, row: Array) -> Array:
-    """Blur along a row of cells, and noise: [C, 3, E]."""
+def _film(picture: list[Array], look: PictureLook, row: Array, passes: int) -> Array:
+    """Blur along a row of cells, as many times, and noise: [C, 3, E]."""
     cells = jnp.arange(picture[0].shape[0], dtype=jnp.uint32)[:, None] + 4096 * row.astype(jnp.uint32)
     bits = _hashed(cells * jnp.uint32(2654435761) + look.seed)
     scale = look.noise * math.sqrt(12.0) / 1023.0
     noise = [scale * (((bits >> (10 * k)) & 1023).astype(jnp.float32) - 511.5) for k in range(3)]
-    return jnp.stack([_blurred(channel, look.blur) + noise[k] for k, channel in enumerate(picture)], 1)
+    for _ in range(passes):
+        picture = [_blurred(channel, look.blur) for channel in picture]
+    return jnp.stack([channel + noise[k] for k, channel in enumerate(picture)], 1)
 
 
 def _film_rows(pictures: Array, look: PictureLook) -> Array:
