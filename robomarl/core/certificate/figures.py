@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from robomarl.core.certificate.tether import Tether
 from robomarl.core.config import UserError
 from robomarl.core.filter.memory import LARGE
 from robomarl.core.filter.model.bodies import Strangers
@@ -114,6 +115,8 @@ class CertificateFigures:
     held_s: float
     """Time that words wait at least before they are said: beside a teammate with a shorter lead, anchors would change
     later here than there."""
+    tether: Tether | None = None
+    """What a load leaves of the references of its carriers; None: robots carry nothing together."""
 
     @property
     def wall_m(self) -> Vector3:
@@ -155,25 +158,26 @@ def common_of(fleet: Sequence[tuple[SafetyParams, float]]) -> CommonFigures:
     return CommonFigures(ratio, brake, min(f.lead_s for f in each), max(f.learned.room_m for f in each))
 
 
-def figures_of(params: SafetyParams, radius_m: float, common: CommonFigures | None = None) -> CertificateFigures:
+def figures_of(
+    params: SafetyParams, radius_m: float, common: CommonFigures | None = None, tether: Tether | None = None
+) -> CertificateFigures:
     """Work out the numbers of a vehicle.
 
     Args:
         params: safety parameters of the vehicle, with its arena.
         radius_m: radius of its body: bodies touch where two centres are as far apart as both radii together.
         common: of a fleet of unlike vehicles; None: all are of this vehicle.
+        tether: of robots that carry a load together.
 
     Raises:
         UserError: the arena leaves no room for references; says on which axis.
     """
     params = params if common is None else in_metric(params, common.downwash_ratio)
-    period, accel = params.period_s, _reference_accel(params)
-    count = max(round(SMOOTH_S / period), 1)
-    s, speed, ahead = params.safety, SPEED_SHARE * params.limits.speed_m_s, params.look_ahead_m
-    late = s.delay_s * (1 + s.shortest_share) / 2
+    period, accel = params.period_s, _reference_accel(params, tether.accel_m_s2 if tether else math.inf)
+    count, s, ahead = max(round(SMOOTH_S / period), 1), params.safety, params.look_ahead_m
+    speed, late = SPEED_SHARE * params.limits.speed_m_s, s.delay_s * (1 + s.shortest_share) / 2
     lead = late + (count - 1) * period / 2
-    smoothed = _smoothed_m(accel, count, period)
-    swings = tuple(_swing(params, a, count) for a in accel)
+    smoothed, swings = _smoothed_m(accel, count, period), tuple(_swing(params, a, count) for a in accel)
     parts = smoothed, radius_m + ahead + speed * CLOCK_OFFSET_S
     learned, unlearned = (_tube(params, bias, swings, parts) for bias in (LEARNED_BIAS_M_S2, math.inf))
     low, high = _resting_room(params.arena, _wall_m(unlearned, ahead))
@@ -181,10 +185,9 @@ def figures_of(params: SafetyParams, radius_m: float, common: CommonFigures | No
     shared = common or CommonFigures(0.0, max(accel), lead, learned.room_m)
     bend = _bend(accel, shared.brake_m_s2, period, (STOP_S + 2 * period) / segments)
     beside = TUBE_SHARE * math.hypot(*unlearned.half_m) + smoothed + ahead
-    lengths = speed, learned.room_m + shared.room_m, beside
     return CertificateFigures(
         tracker=_tracker(params),
-        front=_front(params, accel, lengths, Arena(low, high) if params.arena else None),
+        front=_front(params, accel, (speed, learned.room_m + shared.room_m, beside), low, high),
         period_s=period,
         lead_s=lead,
         ahead_s=s.delay_s - late,
@@ -204,6 +207,7 @@ def figures_of(params: SafetyParams, radius_m: float, common: CommonFigures | No
         settles_s=(count - 1) * period / 2,
         beside_m=beside,
         held_s=lead - shared.lead_s,
+        tether=tether,
     )
 
 
@@ -223,13 +227,13 @@ def _stranger_m(params: SafetyParams, told: Strangers, speed_m_s: float) -> floa
     return told.separation_m + errors + (speed_m_s + told.speed_m_s) * CLOCK_OFFSET_S
 
 
-def _reference_accel(params: SafetyParams) -> Vector3:
+def _reference_accel(params: SafetyParams, most_m_s2: float) -> Vector3:
     """Return what the input box holds on each axis beyond tracker, bias and disturbance: `SafetyParams` ensures more
-    than 0, because the box holds all of the brake, and the tracker takes a share."""
+    than 0, because the box holds all of the brake, and the tracker takes a share. At most `most_m_s2`."""
     s = params.safety
     need = TRACKING_SHARE * s.brake_m_s2 + s.accel_error_m_s2
     sides = zip(params.limits.accel_min_m_s2, params.limits.accel_max_m_s2, params.bias_m_s2, strict=True)
-    x, y, z = (min(-low, high) - need - bias for low, high, bias in sides)
+    x, y, z = (min(min(-low, high) - need - bias, most_m_s2) for low, high, bias in sides)
     return (x, y, 0.0 if params.planar else z)
 
 
@@ -325,7 +329,7 @@ def _resting_room(arena: Arena | None, tube: Vector3) -> tuple[Vector3, Vector3]
     return (ax + x, ay + y, az + z), (bx - x, by - y, bz - z)
 
 
-def _front(params: SafetyParams, accel: Vector3, lengths: Vector3, arena: Arena | None) -> SafetyParams:
+def _front(params: SafetyParams, accel: Vector3, lengths: Vector3, low: Vector3, high: Vector3) -> SafetyParams:
     """Return the parameters of a filter between exact references.
 
     Args:
@@ -333,7 +337,7 @@ def _front(params: SafetyParams, accel: Vector3, lengths: Vector3, arena: Arena 
         accel: largest acceleration on each axis.
         lengths: largest speed; distance of two references; tube about a reference and look-ahead, which come on top of
             the clearance to obstacles and strangers.
-        arena: room in which references rest.
+        low, high: corners of the room in which references rest.
     """
     speed_m_s, apart_m, beside_m = lengths
     safety = dataclasses.replace(
@@ -356,7 +360,7 @@ def _front(params: SafetyParams, accel: Vector3, lengths: Vector3, arena: Arena 
         params,
         safety=safety,
         limits=limits,
-        arena=arena,
+        arena=Arena(low, high) if params.arena else None,
         strangers=strangers,
         tail=None,
         boards_m=None,

@@ -70,9 +70,11 @@ class KernelCertificate(Certificate):
         """Copy the numbers.
 
         Raises:
-            UserError: the kernel can't be used here, or compares fewer times than these figures ask for.
+            UserError: the kernel can't be used here, knows no tether, or compares fewer times than the figures ask for.
         """
         super().__init__(params, figures, _NUMPY)
+        if figures.tether is not None:
+            raise UserError("the certificate in C knows no tether of a load.")
         self._c = kernel.load()
         if figures.segments + 2 > MOST_TIMES:
             raise UserError(

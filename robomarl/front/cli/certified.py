@@ -2,12 +2,17 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from robomarl.core.bundle.bundle import Bundle
 from robomarl.core.config import UserError
 from robomarl.core.filter.params import SafetyParams
 from robomarl.core.hardware.fleet import Fleet
 from robomarl.core.hardware.vehicle import AnyVehicle
+from robomarl.core.types import Figures
+
+if TYPE_CHECKING:
+    from robomarl.lab.prove.theorem import Given
 
 
 def prove_fleet(fleet: Fleet, bundle: Bundle) -> int:
@@ -55,6 +60,20 @@ def prove_fleet(fleet: Fleet, bundle: Bundle) -> int:
     reach = stated_reach(radio.range_m, radio.within_s, bundle.contract.rate_hz, radio.rate_hz)
     flown = {name: (limits_of(other), other.body.radius_m) for name, other in fleet.vehicles.items()}
     return len(check_fleet(fleet_of({**flown, vehicle.name: (params, vehicle.body.radius_m)}, reach)))
+
+
+def proved(given: "Given", name: str) -> Figures:
+    """Check the certificate's inequalities over the file of a vehicle with this name, print them, and return them.
+
+    Raises:
+        UserError: one does not hold.
+    """
+    from robomarl.lab.prove.theorem import check_theorem
+
+    claims = check_theorem(given, name)
+    for claim in claims:
+        print(f"  proved: {claim.name}, {claim.text}")
+    return {"theorem": [claim._asdict() for claim in claims]}
 
 
 def rates_beside(fleet: Fleet, bundle: Bundle, root: Path) -> list[str]:

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from robomarl.core.config import UsageError
 from robomarl.core.types import Figures
+from robomarl.front.cli.certified import proved
 from robomarl.front.cli.prove_args import Args, setting_of, strangers_of
 from robomarl.front.cli.prove_worst import run_worst
 from robomarl.front.cli.sharing import shared
@@ -59,13 +60,10 @@ def _theorem(trial: "Trial") -> Figures:
     """
     from robomarl.core.certificate.figures import figures_of
     from robomarl.lab.prove.campaign.prove import params_of
-    from robomarl.lab.prove.theorem import Given, check_theorem
+    from robomarl.lab.prove.theorem import Given
 
     name, params, radius_m = trial.vehicle.name, params_of(trial), trial.vehicle.body.radius_m
-    claims = check_theorem(Given(params, radius_m, figures_of(params, radius_m)), name)
-    for claim in claims:
-        print(f"  proved: {claim.name}, {claim.text}")
-    return {"theorem": [claim._asdict() for claim in claims]}
+    return proved(Given(params, radius_m, figures_of(params, radius_m)), name)
 
 
 def trial_of(args: Args) -> "Trial":

@@ -1,10 +1,15 @@
 """`robomarl prove --worst`: directed errors and a search, until something touches."""
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from robomarl.core.config import UsageError
 from robomarl.core.types import Figures
+from robomarl.front.cli.certified import proved
 from robomarl.front.cli.prove_args import Args, setting_of
+
+if TYPE_CHECKING:
+    from robomarl.lab.sim.scenario import Scenario
 
 EPISODES, EPISODES_IN_MUJOCO = 20_000, 24
 SHOWN = ("scale", "episodes", "team_episodes", "contacts", "below", "min_distance_m", "min_scaled_m", "outside_m")
@@ -76,10 +81,21 @@ def _in_mujoco(args: Args) -> Figures:
     scenario, episodes = scenario_named(args.target), args.episodes or EPISODES_IN_MUJOCO
     scenario = replace(scenario, estimator=args.estimator or scenario.estimator)
     attack = needed(simulation_of(scenario).attack, scenario, "attacks on mujoco", "leave out --sim")
+    theorem = _theorem(scenario) if args.filter == "certificate" else {}
     total = sum(1 for _ in variations(scenario)) * episodes
     with tqdm(total=total, unit=" episodes", desc="attacks on mujoco", leave=False) as bar:
         found = attack(scenario, args.filter, episodes, args.seed, args.sim, bar.update)
     for row in found["variations"]:
         hits = f"contacts in {row['contact_episodes']} of {row['episodes']}"
         print(f"  {hits}, {row['min_distance_m']:.3f} m: {row['variation']}")
-    return found
+    return {**theorem, **found}
+
+
+def _theorem(scenario: "Scenario") -> Figures:
+    """Check the certificate's inequalities over the scenario's vehicle file, and print them; see `proved`."""
+    from robomarl.lab.certified import certified_team
+    from robomarl.lab.prove.theorem import Given
+    from robomarl.lab.sim.filter_params import safety_params
+
+    guard = certified_team(scenario, safety_params(scenario))
+    return proved(Given(guard.params, guard.radius_m, guard.figures), scenario.vehicle_config.name)

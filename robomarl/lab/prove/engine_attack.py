@@ -19,7 +19,7 @@ from robomarl.lab.certified import certified_team
 from robomarl.lab.cluster.crew import each
 from robomarl.lab.evaluate.pilots import TeamGuard
 from robomarl.lab.evaluate.variations import Variation, variations
-from robomarl.lab.prove.campaign.adversary import Adversaries, Team
+from robomarl.lab.prove.campaign.adversary import Adversaries, Team, within_limits
 from robomarl.lab.prove.campaign.prove import TrialMode
 from robomarl.lab.sim.batch import BatchSim
 from robomarl.lab.sim.filter_params import safety_params
@@ -30,6 +30,8 @@ KINDS = ("seek", "intercept", "rush", "swap", "bang_bang")
 SECONDS = 10.0
 SIDE_BY_SIDE = 64
 """Episodes at most."""
+PUMPED, LARGE_M_S2 = 0.3, 100.0
+"""Fraction of the teams with a load whose robots all make it swing, with commands cut off at the limits."""
 
 
 class Truth(NamedTuple):
@@ -42,6 +44,8 @@ class Truth(NamedTuple):
     """[E] bool: something touched that this distance does not show: an obstacle, the load, by the engine's own test."""
     centre_m: np.ndarray
     """[3] where robots rush to, and about which they swap."""
+    pumping: np.ndarray | None = None
+    """[E, N, 3] directions of commands that make a load swing more and more; None: robots carry nothing."""
 
 
 Look = Callable[[BatchSim], Truth]
@@ -60,7 +64,7 @@ class Attacked(NamedTuple):
     """Share of the decisions that fell back."""
 
 
-class Flown(NamedTuple):
+class EngineTrial(NamedTuple):
     """How a variation is flown."""
 
     mode: TrialMode
@@ -100,7 +104,7 @@ class EngineAttack:
         Returns:
             The figures: of each variation, and the worst of all.
         """
-        flown = Flown("qp" if mode == "full" else mode, episodes, seed, sim)  # pyright: ignore[reportArgumentType]
+        flown = EngineTrial("qp" if mode == "full" else mode, episodes, seed, sim)  # pyright: ignore[reportArgumentType]
         rows = []
         for row in each(partial(self._attacked, flown), list(enumerate(variations(scenario))), "attacks on mujoco"):
             rows.append(row)
@@ -120,7 +124,7 @@ class EngineAttack:
             "variations": rows,
         }
 
-    def _attacked(self, flown: Flown, item: tuple[int, Variation]) -> Figures:
+    def _attacked(self, flown: EngineTrial, item: tuple[int, Variation]) -> Figures:
         """Attack one variation; `item` is its number and itself."""
         number, (name, varied) = item
         found = self.attack(varied, flown._replace(seed=flown.seed + 1000 * number))
@@ -133,7 +137,7 @@ class EngineAttack:
             "fallback_rate": float(found.fell_back.mean()),
         }
 
-    def attack(self, scenario: Scenario, flown: Flown) -> Attacked:
+    def attack(self, scenario: Scenario, flown: EngineTrial) -> Attacked:
         """Fly episodes of one variation."""
         batches = math.ceil(flown.episodes / SIDE_BY_SIDE)
         size = math.ceil(flown.episodes / batches)
@@ -150,10 +154,14 @@ class EngineAttack:
         carry, further = guard.init(lead), len(simulation_of(scenario).action(scenario).sent) - len("xyz")
         truth = self.look(team)
         hunters = Adversaries(guard.params, lead, truth.centre_m, random, KINDS)
+        pumps = np.zeros((lead[0], 1, 1), bool) if truth.pumping is None else random.random((lead[0], 1, 1)) < PUMPED
         whole, closest, outside = np.ones(lead[0], bool), np.full(lead[0], np.inf), np.full(lead[0], -np.inf)
         fell, ticks = np.zeros(lead[0]), _ticks(scenario)
         for _ in range(ticks):
-            nominal = np.concatenate([hunters(truth.team, random), np.zeros((*lead, further))], -1)
+            accel = hunters(truth.team, random)
+            if truth.pumping is not None:
+                accel = np.where(pumps, within_limits(guard.params, LARGE_M_S2 * truth.pumping), accel)
+            nominal = np.concatenate([accel, np.zeros((*lead, further))], -1)
             carry, result = guard(carry, team.views(), nominal)
             fell += (np.asarray(result.reason) != 0).mean(-1)
             pos = truth.team.pos

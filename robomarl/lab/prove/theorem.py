@@ -290,6 +290,30 @@ def _strangers(given: Given) -> Iterator[Claim]:
         yield at_least(f"strangers' {name}", has, {"declared": getattr(told, key)}, "m, s")
 
 
+def _tether(given: Given) -> Iterator[Claim]:
+    """Two references of carriers that keep to one pair of anchors are no farther apart than the load lets them."""
+    f = given.figures
+    if f.tether is None:
+        return
+    own, mate, apart, most = *map(z3.Real, ("own", "mate", "apart")), exact(f.tether.apart_m)
+    # own = |z - (A + B) / 2|, mate = |z' - (A + B) / 2|, apart = |z - z'|.
+    halves = [own <= most / 2, mate <= most / 2, apart <= own + mate]
+    text = "|z - (A + B) / 2| <= L / 2 and |z' - (A + B) / 2| <= L / 2 give |z - z'| <= L"
+    yield Claim("tether lemma", is_proved(halves, apart <= most), 0.0, text)
+    step, stretch = (f.span_s - f.period_s) / f.segments, float(f.tether.stretch.max())
+    # The course's own arc, and the mean of both anchors'.
+    arcs = {"two arcs": 2 * stretch * max(f.accel_m_s2) * step**2 / 8}
+    yield at_least("bend under a tether", stretch * f.bend_m, arcs, "m")
+    yield at_least("tether", f.tether.apart_m, {"distance": 2 * f.learned.room_m, "bend": 2 * stretch * f.bend_m}, "m")
+    for axis in range(3):
+        yield at_least(
+            f"reference of a carrier along {AXES[axis]}",
+            f.tether.accel_m_s2,
+            {"reference": f.accel_m_s2[axis]},
+            "m/s^2",
+        )
+
+
 Part = Callable[[Given], Iterator[Claim]]
 PARTS: tuple[Part, ...] = (
     _pairs,
@@ -301,4 +325,5 @@ PARTS: tuple[Part, ...] = (
     _room,
     _obstacles,
     _strangers,
+    _tether,
 )

@@ -14,7 +14,7 @@ from robomarl.domains.ground.lab.attack import ATTACK as ON_THE_FLOOR
 from robomarl.lab import certified
 from robomarl.lab.evaluate.variations import covering, variations
 from robomarl.lab.prove import engine_attack as module
-from robomarl.lab.prove.engine_attack import Flown
+from robomarl.lab.prove.engine_attack import EngineTrial
 from robomarl.lab.sim.scenario import load_scenario
 
 
@@ -41,11 +41,11 @@ def test_variations_are_at_the_ends_of_the_training_range():
 def test_without_a_filter_robots_collide_on_mujoco(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(module, "SECONDS", 4.0)
     scenario = load_scenario("swap_4")
-    free, kept = (ATTACK.attack(scenario, Flown(mode, 6, 0)) for mode in ("off", "qp"))
+    free, kept = (ATTACK.attack(scenario, EngineTrial(mode, 6, 0)) for mode in ("off", "qp"))
     assert free.contact.mean() > 0.5
     assert not kept.contact.any()
     assert (kept.closest_m > free.closest_m.max()).all()
-    again = ATTACK.attack(scenario, Flown("qp", 6, 0))
+    again = ATTACK.attack(scenario, EngineTrial("qp", 6, 0))
     np.testing.assert_array_equal(again.closest_m, kept.closest_m)
 
 
@@ -64,7 +64,7 @@ def test_ground_robots_are_caught_without_a_filter_and_without_the_room_of_the_c
     monkeypatch: pytest.MonkeyPatch,
 ):
     scenario, figures_of = load_scenario("crowd_8"), certified.figures_of
-    free, kept = (ON_THE_FLOOR.attack(scenario, Flown(mode, 4, 0)) for mode in ("off", "certificate"))
+    free, kept = (ON_THE_FLOOR.attack(scenario, EngineTrial(mode, 4, 0)) for mode in ("off", "certificate"))
     assert free.contact.mean() >= 0.5
     assert not kept.contact.any()
 
@@ -75,4 +75,4 @@ def test_ground_robots_are_caught_without_a_filter_and_without_the_room_of_the_c
         return dataclasses.replace(f, learned=tube, unlearned=tube, front=front)
 
     monkeypatch.setattr(certified, "figures_of", without_room)
-    assert ON_THE_FLOOR.attack(scenario, Flown("certificate", 4, 0)).contact.any()
+    assert ON_THE_FLOOR.attack(scenario, EngineTrial("certificate", 4, 0)).contact.any()

@@ -6,6 +6,7 @@ import pytest
 
 from robomarl.core.certificate.figures import CLOCK_OFFSET_S, figures_of
 from robomarl.core.certificate.reach import ON_AIR_S, RadioReach, check_reach, least_range_m, least_within_s
+from robomarl.core.certificate.tether import Tether
 from robomarl.core.config import UserError
 from robomarl.core.filter.model.bodies import Obstacle, Strangers
 from robomarl.core.filter.params import Arena, from_vehicle
@@ -222,3 +223,35 @@ def test_robots_that_fly_and_robots_that_drive_are_no_fleet():
         fleet("crazyflie_21", "ssl_omni")
     with pytest.raises(UserError, match="50 and 25 times a second"):
         fleet("crazyflie_21", "carrier_600", hz=(50, 25))
+
+
+def carriers(**changes: object) -> Given:
+    """The figures of carriers under a load, with changes of their tether and of the figures themselves."""
+    vehicle = load_any_vehicle("carrier_600")
+    params = from_vehicle(vehicle, 0.01, Arena((-5, -5, 0.1), (5, 5, 5)))
+    figures = figures_of(params, vehicle.body.radius_m, tether=Tether(1.5, 0.5, 0.25))
+    tether = dataclasses.replace(figures.tether, **changes) if figures.tether else None
+    return Given(params, vehicle.body.radius_m, dataclasses.replace(figures, tether=tether))
+
+
+def test_it_is_proved_for_carriers():
+    claims = check_theorem(carriers(), "carrier_600")
+    assert {"tether lemma", "tether", "reference of a carrier along z"} <= {claim.name for claim in claims}
+    assert not any("tether" in claim.name for claim in claims_of(given("carrier_600")))
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [({"apart_m": 0.6}, "tether"), ({"accel_m_s2": 0.2}, "reference of a carrier along x")],
+)
+def test_a_hole_in_the_tether_is_found(changes: dict[str, float], name: str):
+    broken = carriers(**changes)
+    assert name in {claim.name for claim in claims_of(broken) if not claim.holds}
+    with pytest.raises(UserError, match="fails by"):
+        check_theorem(broken, "carrier_600")
+
+
+def test_courses_that_bend_more_than_the_tether_reckons_with_are_found():
+    whole = carriers()
+    broken = whole._replace(figures=dataclasses.replace(whole.figures, bend_m=whole.figures.bend_m / 3))
+    assert "bend under a tether" in {claim.name for claim in claims_of(broken) if not claim.holds}

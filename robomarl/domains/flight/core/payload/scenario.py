@@ -4,11 +4,11 @@ import itertools
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
-from robomarl.core.config import Fraction, NonNegative, Positive
+from robomarl.core.config import Fraction, NonNegative, Positive, Range
 from robomarl.core.geometry import namespace
 from robomarl.core.hardware.plausible import check_density, check_inertia
 from robomarl.core.hardware.sections import Vector3
@@ -102,6 +102,12 @@ class LoadConfig:
     """
     path: PathConfig | None = None
     """How the goal moves; by default it stays."""
+    reference_m_s2: Positive = 0.25
+    """Behind the certificate, largest acceleration of a carrier's reference along each axis. A load swings more where
+    it is larger, and pulls its carriers out of their tubes."""
+    pull_m_s2: NonNegative = 0.3
+    """Behind the certificate, disturbance of a carrier by the load that its controller does not make up for, beyond the
+    `accel_error_m_s2` of its vehicle file."""
 
     def __post_init__(self) -> None:
         """Check that the body can be; raises `ValueError`."""
@@ -140,6 +146,9 @@ class CableConfig:
     """
     max_twist_rad: Positive = 2 * math.pi
     """The bundle of cables must not be wound up further than this."""
+    lean_rad: Annotated[float, Range(0.0, 1.2)] = 0.5
+    """Behind the certificate, references of two carriers are no farther apart than their places where both cables lean
+    outwards by this."""
 
 
 def check_load(load: LoadConfig, cables: CableConfig, vehicle: Vehicle, count: int, dt_s: float) -> None:

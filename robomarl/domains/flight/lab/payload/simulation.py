@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from robomarl.domains.flight.lab import simulation as flight
+from robomarl.domains.flight.lab.payload.tether import carriers
 from robomarl.domains.flight.lab.scenario import FlightScenario
 
 
@@ -11,4 +12,4 @@ def places(scenario: FlightScenario, robots: int) -> tuple[str, ...]:
     return tuple(f"place_{i}" for i in range(robots))
 
 
-SIMULATION = replace(flight.SIMULATION, roles=places)
+SIMULATION = replace(flight.SIMULATION, roles=places, carriers=carriers)

@@ -16,7 +16,25 @@ def look(team: BatchSim) -> Truth:
     now = Team(positions(world.body).astype(float), velocities(world.body).astype(float), world.goal_m.astype(float))
     closest = np.asarray(world.closest_m, float).reshape(num, -1).min(-1)
     contact = np.asarray(getattr(team, "contact", np.zeros(num, bool)))
-    return Truth(now, closest, contact, np.array([0, 0, team.scenario.start.height_m]))
+    centre = np.array([0, 0, team.scenario.start.height_m])
+    return (
+        Truth(now, closest, contact, centre) if team.scenario.load is None else _with_load(team, now, closest, contact)
+    )
+
+
+def _with_load(team: TeamSim, now: Team, closest_m: np.ndarray, contact: np.ndarray) -> Truth:
+    """Return what is true of teams with a load: vehicles may touch it, too, and goals are above its own."""
+    from robomarl.domains.flight.core.payload.statics import reach_m
+    from robomarl.domains.flight.lab.payload.lift import box_distance
+
+    scenario, load = team.scenario, team.world.carried
+    section, cables = scenario.carried
+    bumped = np.asarray(box_distance(scenario, team.world)) < scenario.vehicle_config.body.radius_m
+    above = np.array([0, 0, reach_m(section, cables)])
+    middle = (np.array(section.goal.low_m) + np.array(section.goal.high_m)) / 2 + above
+    swing = np.stack(load.rigid.vel, -1)[:, None].astype(float) - now.vel
+    pumping = -swing / np.maximum(np.linalg.norm(swing, axis=-1, keepdims=True), 1e-9)
+    return Truth(now._replace(goal=now.goal + above), closest_m, contact | bumped.any(-1), middle, pumping)
 
 
 ATTACK = EngineAttack(look)

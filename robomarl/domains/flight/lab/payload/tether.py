@@ -1,0 +1,85 @@
+"""`carriers`: what the certificate assumes of robots that carry a load, by the sections of their scenario."""
+
+import math
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+
+from robomarl.core.certificate.figures import CertificateFigures, figures_of
+from robomarl.core.certificate.tether import Tether
+from robomarl.core.config import UserError
+from robomarl.core.filter.params import SafetyParams
+from robomarl.core.view import LoadSensed, LocalView
+from robomarl.domains.flight.core.payload.scenario import CableConfig, LoadConfig
+from robomarl.domains.flight.core.payload.statics import reach_m
+from robomarl.domains.flight.lab.payload.lift import thrown
+from robomarl.domains.flight.lab.payload.start import outward
+from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.lab.simulation import Carriers
+
+HEIGHT_SHARE = 0.5
+"""Largest difference of height of two references over the length of a cable: the lower carrier stays above the load."""
+
+
+def carriers(scenario: FlightScenario, params: SafetyParams) -> Carriers | None:
+    """Return what the certificate assumes of carriers under their load.
+
+    Args:
+        scenario: fixed numbers.
+        params: safety parameters of the vehicle.
+
+    Returns:
+        It; None: the team carries nothing.
+
+    Raises:
+        UserError: the certificate does not fit such a team: it is thrown, or it starts nearer than references may be,
+            or farther apart.
+    """
+    if scenario.load is None:
+        return None
+    load, cables = scenario.carried
+    if thrown(scenario) or cables.start_speed_m_s > 0 or cables.start_slack > 0:
+        raise UserError(
+            f"{scenario.name}.toml: the certificate begins with robots at rest on taut cables, and start_tilt_rad, "
+            "start_speed_m_s or start_slack of [cables] is above 0; choose the filter qp."
+        )
+    found = Tether(apart_m(load, cables), HEIGHT_SHARE * reach_m(load, cables), load.reference_m_s2)
+    safety = replace(params.safety, accel_error_m_s2=params.safety.accel_error_m_s2 + load.pull_m_s2)
+    pulled = replace(params, safety=safety)
+    _check_start(scenario, figures_of(pulled, scenario.vehicle_config.body.radius_m, tether=found))
+    return Carriers(pulled, found, along)
+
+
+def along(view: LocalView, led: LocalView) -> LocalView:
+    """Return views [...] with robots at their references, `led`, and the load moved along with each robot from where
+    that is: a policy that is told of the load where it hangs would see it lag behind by the time of the lead."""
+    sensed, place = view.sensed, view.own.pos_m
+    assert isinstance(sensed, LoadSensed), "carriers sense their load"
+    moved = sensed.load_pos_m + (led.own.pos_m - place)
+    return led._replace(sensed=sensed._replace(load_pos_m=moved.astype(sensed.load_pos_m.dtype)))
+
+
+def apart_m(load: LoadConfig, cables: CableConfig) -> float:
+    """Return the distance [m] of two carriers whose cables lean outwards by `cables.lean_rad`, from the two points of
+    the load that are farthest apart."""
+    widest = max((math.dist(a, b) for a, b in combinations(cables.load_points_m, 2)), default=0.0)
+    return widest + 2 * reach_m(load, cables) * math.sin(cables.lean_rad)
+
+
+def _check_start(scenario: FlightScenario, figures: CertificateFigures) -> None:
+    """Raises `UserError` where two carriers start nearer than references may be, or farther apart."""
+    load, cables = scenario.carried
+    places = np.array(cables.load_points_m) + outward(cables) * reach_m(load, cables)
+    gaps = [math.dist(a * figures.squash, b * figures.squash) for a, b in combinations(places, 2)]
+    kept, most = 2 * figures.learned.room_m, apart_m(load, cables)
+    if gaps and min(gaps) < kept:
+        raise UserError(
+            f"{scenario.name}.toml: carriers start {min(gaps):.3g} m apart, and the certificate keeps {kept:.3g} m; "
+            "set load_points_m farther apart, raise length_m or spread_rad of [cables], or choose the filter qp."
+        )
+    if gaps and max(gaps) > most:
+        raise UserError(
+            f"{scenario.name}.toml: carriers start {max(gaps):.3g} m apart, and cables.lean_rad = {cables.lean_rad:g} "
+            f"lets them be {most:.3g} m; raise it above spread_rad, or lower spread_rad."
+        )

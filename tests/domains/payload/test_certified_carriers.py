@@ -1,0 +1,114 @@
+"""Carriers behind the certificate: malicious commands part no team, and teams that do not fit are refused."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from robomarl.core.certificate.course import state_at
+from robomarl.core.config import UserError
+from robomarl.core.view import LocalView
+from robomarl.domains.flight.core.payload.scenario import CableConfig
+from robomarl.domains.flight.lab.engines.teams import make_team
+from robomarl.domains.flight.lab.payload import tether as module
+from robomarl.domains.flight.lab.safety.attack import ATTACK
+from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.lab import certified
+from robomarl.lab.certified import CertifiedPlayers, CertifiedTeamCarry, certified_team
+from robomarl.lab.prove import engine_attack
+from robomarl.lab.prove.engine_attack import EngineTrial
+from robomarl.lab.sim.filter_params import safety_params
+from robomarl.lab.sim.scenario import load_scenario
+
+
+def carriers(name: str = "lift_3", **changes: object) -> FlightScenario:
+    """A scenario with changes of its cables."""
+    scenario = load_scenario(name)
+    assert isinstance(scenario, FlightScenario) and isinstance(scenario.cables, CableConfig)
+    return dataclasses.replace(scenario, cables=dataclasses.replace(scenario.cables, **changes))
+
+
+def references(monkeypatch: pytest.MonkeyPatch, scenario: FlightScenario) -> tuple[np.ndarray, bool]:
+    """Places [T, E, N, 3] of references in flights with malicious commands, and whether any team had a contact."""
+    monkeypatch.setattr(engine_attack, "SECONDS", 5.0)
+    seen: list[np.ndarray] = []
+    step = CertifiedPlayers.__call__
+
+    def watched(self: CertifiedPlayers, carry: CertifiedTeamCarry, view: LocalView, *given: np.ndarray):
+        after, result = step(self, carry, view, *given)
+        robots = after.robots
+        seen.append(state_at(robots.course, robots.until_s, np)[0])
+        return after, result
+
+    monkeypatch.setattr(CertifiedPlayers, "__call__", watched)
+    found = ATTACK.attack(scenario, EngineTrial("certificate", 4, 0))
+    return np.stack(seen), bool(found.contact.any())
+
+
+def test_malicious_commands_part_no_team_and_touch_nothing(monkeypatch: pytest.MonkeyPatch):
+    scenario = carriers()
+    guard = certified_team(scenario, safety_params(scenario))
+    tether = guard.figures.tether
+    assert tether is not None
+    places, touched = references(monkeypatch, scenario)
+    away = places[..., :, None, :] - places[..., None, :, :]
+    far = np.linalg.norm(away * tether.stretch, axis=-1)
+    near = np.linalg.norm(away * guard.figures.squash, axis=-1) + 9 * np.eye(scenario.count)
+    assert not touched
+    assert far.max() <= tether.apart_m + 1e-6
+    assert near.min() >= 2 * guard.figures.learned.room_m - 1e-6
+    assert near.min() < 1.1 * 2 * guard.figures.learned.room_m, "they were driven together"
+
+
+def test_without_a_tether_references_leave_their_load(monkeypatch: pytest.MonkeyPatch):
+    scenario = carriers()
+    apart = module.apart_m(*scenario.carried)
+    monkeypatch.setattr(
+        certified,
+        "figures_of",
+        lambda *given, tether: dataclasses.replace(FIGURES_OF(*given, tether=tether), tether=None),
+    )
+    places, _ = references(monkeypatch, scenario)
+    away = np.linalg.norm(places[..., :, None, :] - places[..., None, :, :], axis=-1)
+    assert away.max() > 1.1 * apart
+
+
+FIGURES_OF = certified.figures_of
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "said"),
+    [
+        ("recover_3", {}, "begins with robots at rest on taut cables"),
+        ("lift_3", {"spread_rad": 0.05}, "carriers start 0.5.* m apart, and the certificate keeps 0.72"),
+        ("lift_3", {"lean_rad": 0.3}, "carriers start 1.3.* m apart, and cables.lean_rad = 0.3 lets them be 1.19"),
+    ],
+)
+def test_teams_that_do_not_fit_are_refused_with_both_numbers(name: str, changes: dict[str, float], said: str):
+    scenario = carriers(name, **changes)
+    with pytest.raises(UserError, match=said):
+        certified_team(scenario, safety_params(scenario))
+
+
+def test_the_load_moves_along_with_a_robot_to_its_reference():
+    scenario = carriers()
+    team, guard = make_team(scenario, "mujoco", 2, 0), certified_team(scenario, safety_params(scenario))
+    team.reset()
+    memory = guard.init((2, 3))
+    for _ in range(40):
+        memory, result = guard(memory, team.views(), np.tile([0.2, 0.0, 0.0, 0.0, 0.0], (2, 3, 1)))
+        team.step(result.command, memory.plan)
+    view = team.views()
+    seen = guard.seen(memory, view)
+    ahead = seen.own.pos_m - view.own.pos_m
+    assert np.abs(ahead).max() > 0.005
+    np.testing.assert_allclose(seen.sensed.load_pos_m - view.sensed.load_pos_m, ahead, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["lift_4", "lift_6"])
+def test_larger_teams_fit(name: str):
+    scenario = carriers(name)
+    figures = certified_team(scenario, safety_params(scenario)).figures
+    assert figures.accel_m_s2 == (0.25, 0.25, 0.25)
+    assert figures.tether is not None
+    assert figures.tracker.accel_error_m_s2 == pytest.approx(0.5 + 0.3)
