@@ -219,7 +219,7 @@ class CertifiedCarrier:
     docs/certificate.md."""
 
     def __init__(self, carriers: Carriers, action: ActionSpec) -> None:
-        """Take what is assumed of the team, and the command.
+        """Take the assumptions about the team, and the command.
 
         Raises:
             UserError: such commands go through no filter for acceleration and yaw rate.

@@ -223,12 +223,12 @@ class AttackFilter(Protocol[Told]):
 
 @dataclass(frozen=True)
 class Carriers:
-    """What the certificate assumes of robots that carry a load together."""
+    """Assumptions of the certificate about robots that carry a load together."""
 
     params: SafetyParams
     """Their safety parameters under the load."""
     tether: Tether
-    """What the load leaves of their references."""
+    """Limits that the load sets to their references."""
     along: Callable[[LocalView, LocalView], LocalView]
     """(views, the same with robots at their references) -> the latter with the load moved along with each robot."""
 
@@ -272,8 +272,8 @@ class Simulation(ScenarioKind[S], Generic[S, W]):
     attack: AttackFilter[S] | None = None
     """Malicious commands behind the filter; None where no attacks are written."""
     carriers: Callable[[S, SafetyParams], Carriers | None] = lambda scenario, params: None
-    """(scenario, safety parameters of its robots) -> what the certificate assumes of them under a load; None: they
-    carry nothing. Raises `UserError` where the certificate does not fit the team."""
+    """(scenario, safety parameters of its robots) -> assumptions of the certificate about them under a load; None:
+    they carry nothing. Raises `UserError` where the certificate does not fit the team."""
     pictures: Callable[[S, PinholeCamera, int, int], Picture8] | None = None
     """(scenario, camera, K, seed) -> [K, H, W, 3] pictures of robots' cameras from drawn places, by MuJoCo's renderer;
     None: none are drawn."""

@@ -116,7 +116,7 @@ class CertificateFigures:
     """Time that words wait at least before they are said: beside a teammate with a shorter lead, anchors would change
     later here than there."""
     tether: Tether | None = None
-    """What a load leaves of the references of its carriers; None: robots carry nothing together."""
+    """Limits that a load sets to the references of its carriers; None: robots carry nothing together."""
 
     @property
     def wall_m(self) -> Vector3:

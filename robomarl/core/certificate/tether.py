@@ -22,7 +22,7 @@ from robomarl.core.types import Array
 
 @dataclass(frozen=True)
 class Tether:
-    """What a load leaves of the references of its carriers."""
+    """Limits that a load sets to the references of its carriers."""
 
     apart_m: float
     """Largest distance of two references at one height."""
@@ -37,7 +37,7 @@ class Tether:
         return np.array([1.0, 1.0, self.apart_m / self.height_m])
 
     def left_m(self, path: Array, pair: Pair, compared: tuple[Array, float], xp: ModuleType) -> Array:
-        """[..., C, K] what is left of half of the largest distance, at all times [m]; at least 0: the path is good.
+        """[..., C, K] least slack to half of the largest distance, over all times [m]; at least 0: the path is good.
 
         Between two times the distance to the middle is below its own chord, but for what courses bend.
 

@@ -35,13 +35,13 @@ PUMPED, LARGE_M_S2 = 0.3, 100.0
 
 
 class Truth(NamedTuple):
-    """What is true of E teams after a decision."""
+    """State of E teams after a decision, without errors."""
 
     team: Team
     closest_m: np.ndarray
     """[E] least distance of two robots since the last decision."""
     contact: np.ndarray
-    """[E] bool: something touched that this distance does not show: an obstacle, the load, by the engine's own test."""
+    """[E] bool: a contact that this distance does not show, with an obstacle or the load, or by the engine's own test."""
     centre_m: np.ndarray
     """[3] where robots rush to, and about which they swap."""
     pumping: np.ndarray | None = None
@@ -49,7 +49,7 @@ class Truth(NamedTuple):
 
 
 Look = Callable[[BatchSim], Truth]
-"""A batch of teams -> what is true of them."""
+"""A batch of teams -> the truth about them."""
 
 
 class Attacked(NamedTuple):

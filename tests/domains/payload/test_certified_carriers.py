@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from robomarl.core.certificate.course import state_at
+from robomarl.core.certificate.figures import CertificateFigures
+from robomarl.core.certificate.tether import Tether
 from robomarl.core.config import UserError
-from robomarl.core.view import LocalView
+from robomarl.core.view import LoadSensed, LocalView
 from robomarl.domains.flight.core.payload.scenario import CableConfig
 from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.domains.flight.lab.payload import tether as module
@@ -19,6 +21,8 @@ from robomarl.lab.prove import engine_attack
 from robomarl.lab.prove.engine_attack import EngineTrial
 from robomarl.lab.sim.filter_params import safety_params
 from robomarl.lab.sim.scenario import load_scenario
+
+FIGURES_OF = certified.figures_of
 
 
 def carriers(name: str = "lift_3", **changes: object) -> FlightScenario:
@@ -73,9 +77,6 @@ def test_without_a_tether_references_leave_their_load(monkeypatch: pytest.Monkey
     assert away.max() > 1.1 * apart
 
 
-FIGURES_OF = certified.figures_of
-
-
 @pytest.mark.parametrize(
     ("name", "changes", "said"),
     [
@@ -90,6 +91,18 @@ def test_teams_that_do_not_fit_are_refused_with_both_numbers(name: str, changes:
         certified_team(scenario, safety_params(scenario))
 
 
+def test_the_attack_finds_carriers_whose_certificate_has_no_room_for_bodies(monkeypatch: pytest.MonkeyPatch):
+    def without_room(*given: object, tether: Tether) -> CertificateFigures:
+        f = FIGURES_OF(*given, tether=tether)  # pyright: ignore[reportArgumentType]
+        tube, safety = dataclasses.replace(f.learned, room_m=0.1), f.front.safety
+        front = dataclasses.replace(f.front, safety=dataclasses.replace(safety, separation_m=0.2))
+        return dataclasses.replace(f, learned=tube, unlearned=tube, front=front)
+
+    monkeypatch.setattr(engine_attack, "SECONDS", 8.0)
+    monkeypatch.setattr(certified, "figures_of", without_room)
+    assert ATTACK.attack(carriers(), EngineTrial("certificate", 6, 0)).contact.any()
+
+
 def test_the_load_moves_along_with_a_robot_to_its_reference():
     scenario = carriers()
     team, guard = make_team(scenario, "mujoco", 2, 0), certified_team(scenario, safety_params(scenario))
@@ -102,6 +115,7 @@ def test_the_load_moves_along_with_a_robot_to_its_reference():
     seen = guard.seen(memory, view)
     ahead = seen.own.pos_m - view.own.pos_m
     assert np.abs(ahead).max() > 0.005
+    assert isinstance(seen.sensed, LoadSensed) and isinstance(view.sensed, LoadSensed)
     np.testing.assert_allclose(seen.sensed.load_pos_m - view.sensed.load_pos_m, ahead, atol=1e-5)
 
 

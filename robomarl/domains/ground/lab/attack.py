@@ -11,7 +11,7 @@ from robomarl.lab.sim.model.obstacles import obstacle_gap
 
 
 def look(team: BatchSim) -> Truth:
-    """Return what is true of teams that drive; a contact is one with an obstacle."""
+    """Return the truth about teams that drive; a contact is one with an obstacle."""
     scenario, world = team.scenario, team.world
     assert isinstance(scenario, GroundScenario), "teams that drive"
     pos, vel, goal = (np.asarray(part, float) for part in (world.pos_m, world.vel_m_s, world.goal_m))

@@ -1,4 +1,4 @@
-"""`carriers`: what the certificate assumes of robots that carry a load, by the sections of their scenario."""
+"""`carriers`: assumptions of the certificate about robots that carry a load, from the sections of their scenario."""
 
 import math
 from dataclasses import replace
@@ -23,14 +23,14 @@ HEIGHT_SHARE = 0.5
 
 
 def carriers(scenario: FlightScenario, params: SafetyParams) -> Carriers | None:
-    """Return what the certificate assumes of carriers under their load.
+    """Return the assumptions of the certificate about carriers under their load.
 
     Args:
         scenario: fixed numbers.
         params: safety parameters of the vehicle.
 
     Returns:
-        It; None: the team carries nothing.
+        The assumptions; None: the team carries nothing.
 
     Raises:
         UserError: the certificate does not fit such a team: it is thrown, or it starts nearer than references may be,

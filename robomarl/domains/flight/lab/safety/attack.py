@@ -10,7 +10,7 @@ from robomarl.lab.sim.batch import BatchSim
 
 
 def look(team: BatchSim) -> Truth:
-    """Return what is true of teams that fly."""
+    """Return the truth about teams that fly."""
     assert isinstance(team, TeamSim), "teams that fly"
     world, num = team.world, team.num_envs
     now = Team(positions(world.body).astype(float), velocities(world.body).astype(float), world.goal_m.astype(float))
@@ -23,7 +23,7 @@ def look(team: BatchSim) -> Truth:
 
 
 def _with_load(team: TeamSim, now: Team, closest_m: np.ndarray, contact: np.ndarray) -> Truth:
-    """Return what is true of teams with a load: vehicles may touch it, too, and goals are above its own."""
+    """Return the truth about teams with a load: vehicles may touch the load too, and their goals are above its own."""
     from robomarl.domains.flight.core.payload.statics import reach_m
     from robomarl.domains.flight.lab.payload.lift import box_distance
 
