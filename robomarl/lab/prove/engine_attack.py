@@ -41,7 +41,7 @@ class Truth(NamedTuple):
     closest_m: np.ndarray
     """[E] least distance of two robots since the last decision."""
     contact: np.ndarray
-    """[E] bool: a contact that this distance does not show, with an obstacle or the load, or by the engine's own test."""
+    """[E] bool: a contact that this distance does not show: with an obstacle or the load, or by the engine's test."""
     centre_m: np.ndarray
     """[3] where robots rush to, and about which they swap."""
     pumping: np.ndarray | None = None
