@@ -118,7 +118,7 @@ def to_strip(image: Picture8, table: StripTable) -> Picture8:
             f"The picture is {wide} {image.dtype}; the camera of the vehicle file makes {table.size[0]}x"
             f"{table.size[1]}x3 uint8, so set the driver to that size and to rgb8."
         )
-    pixels = image.reshape(-1, 3)[table.pixel].astype(np.float32)
+    pixels = image.reshape(-1, 3).take(table.pixel, 0).astype(np.float32)
     return np.rint(np.einsum("rckd,rck->rcd", pixels, table.weight)).astype(np.uint8)
 
 
