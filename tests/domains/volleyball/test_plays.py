@@ -13,6 +13,8 @@ from robomarl.domains.volleyball.lab.controllers.plays import ATTACK, DECISIONS,
 from robomarl.domains.volleyball.lab.controllers.strike import CourtSeen, seen_of
 from robomarl.domains.volleyball.lab.match.scenario import MatchScenario
 from robomarl.domains.volleyball.lab.match.sim import make_matches
+from robomarl.fleet.checks.isolated_check import verify_bundle
+from robomarl.lab.export import export_bundle
 from robomarl.lab.league.players import player_named
 from robomarl.lab.sim.env import make_env
 from robomarl.lab.sim.law import memory_of
@@ -32,6 +34,7 @@ from robomarl.lab.train.policy_search.search import (
     steps_of,
 )
 from robomarl.lab.train.policy_search.structured import gained_law
+from robomarl.lab.train.run.bundle_as_run import run_of
 
 
 def loaded(name: str = "volley_3v3") -> MatchScenario:
@@ -144,6 +147,16 @@ def test_without_hold_a_team_with_memory_plays_as_one_without():
     law = torn(hold=0.0)
     obs = observed(law, 60)
     np.testing.assert_array_equal(law.decide(memory_of(law, (2, 6))[0], obs)[1], law.act(obs))
+
+
+@pytest.mark.slow
+def test_a_team_that_holds_its_decisions_is_exported_with_its_memory(tmp_path: Path):
+    """The export compares ONNX with JAX over whole sequences, with the memory passed on, and refuses a difference."""
+    config = replace(load_recipe("volley_3v3")[0], filter="off")
+    keep_gains(config, loaded(), torn(hold=1.0).gains, SearchOptions(tmp_path / "one"))
+    bundle = export_bundle(run_of(str(tmp_path / "one")), tmp_path / "bundle", "torn")
+    assert [carry.shape for carry in bundle.contract.policy_carries] == [(PlayLaw.memory_size,)]
+    assert not verify_bundle(bundle.folder).problems, "the runtime decides the golden sequences alike"
 
 
 def test_a_search_may_move_the_high_level_alone_or_everything():

@@ -12,6 +12,9 @@ from robomarl.domains.volleyball.lab.scenario import VolleyScenario
 from robomarl.domains.volleyball.lab.tasks import task_of
 from robomarl.domains.volleyball.lab.tasks.base import finer
 from robomarl.domains.volleyball.lab.tasks.skill import HELD, POST_M
+from robomarl.lab.evaluate.evaluate import evaluate
+from robomarl.lab.evaluate.evaluation import EvalConfig
+from robomarl.lab.evaluate.resolve import resolve_policy
 from robomarl.lab.sim.model import TeamWorld
 from robomarl.lab.sim.scenario import load_scenario
 from robomarl.lab.simulation import simulation_of
@@ -133,3 +136,10 @@ def test_starts_of_other_tasks_are_as_they_were():
     world = begun(replace(scenario, incoming=None), 5)
     np.testing.assert_array_equal(world.own.ball_pos_m, world.pos_m[:, 0] + np.array([0, 0, 2], np.float32))
     assert not world.own.ball_vel_m_s.any() and not world.vel_m_s.any()
+
+
+@pytest.mark.parametrize("name", [*STRIKES, "volley_go_to", "volley_hover"])
+def test_each_skill_ships_as_a_bundle_that_does_its_part_on_fast(name: str):
+    policy, scenario = resolve_policy(name, name, kind=VolleyScenario)
+    figures = evaluate(policy, scenario, EvalConfig("fast", 12, 1, "full", progress=False)).figures
+    assert figures["metric_mean"] >= 0.75 and figures["wrong_hit_episodes"] == 0
