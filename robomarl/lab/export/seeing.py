@@ -90,8 +90,8 @@ def seeing_contract(bundle: Bundle, eyes: Eyes, name: str) -> Contract:
     plain, camera = bundle.contract, eyes.camera
     image = ImageInput(
         camera=camera,
-        strip=strip_of(eyes.network),
         outputs=_outputs(eyes.network),
+        strip=strip_of(eyes.network),
         max_age_s=camera.latency_s + PICTURES_MISSING / camera.rate_hz,
         max_pose_error_m=eyes.max_pose_error_m,
     )
