@@ -76,7 +76,8 @@ class PlayLaw(MatchLaw):
         )
         go = self.score(seen, (gains.go, gains.go_attacker, gains.go_ball), self.opponent(seen, 2)[1])
         chosen = [xp.where(score > 0, 1.0, 0.0) for score in scores]
-        return xp.stack([*chosen, xp.round(xp.clip(go, -1.0, 1.0))], -1)
+        side = xp.where(go > 0.5, 1.0, 0.0) - xp.where(go < -0.5, 1.0, 0.0)  # export knows no rounding
+        return xp.stack([*chosen, side], -1)
 
     def with_decisions(self, seen: CourtSeen, decisions: Array) -> CourtSeen:
         """Return the observation with decisions [..., 5] as its last elements, where the skills read them."""
