@@ -18,7 +18,11 @@ def written(folder: Path, text: str, base: str = "volley_bump") -> str:
     return str(file)
 
 
-@pytest.mark.parametrize("name", sorted(TASKS))
+SKILLS = ("volley_post", "volley_strike")
+"""Tasks whose scenarios have names of their own."""
+
+
+@pytest.mark.parametrize("name", sorted(set(TASKS) - set(SKILLS)))
 def test_each_task_has_a_scenario_that_loads(name: str):
     scenario = load_scenario(name, VolleyScenario)
     assert scenario.task == name
@@ -96,3 +100,32 @@ def test_a_ball_that_would_always_be_lost_is_refused(tmp_path: Path, base: str, 
         load_scenario(written(tmp_path, section + text, base))
     near = load_scenario(written(tmp_path, f"{section}latency_s = 0.079\nloss = 0.99\n", base), VolleyScenario)
     assert near.ball_sensor is not None and near.ball_sensor.latency_s == 0.079
+
+
+WRONG_PLACES = [
+    ("volley_serve", "[aim]\nplace_m = [-4.5, 0.0, -0.2]\n", "aim.place_m has the height -0.2 m.* more than 0"),
+    ("volley_serve", "[aim]\nplace_m = [-4.5, 0.0, 40.0]\n", "aim.place_m has the height 40 m.* at most 10"),
+    ("volley_set", "[incoming]\nplace_m = [3.34, 0.02, -1.0]\n", "incoming.place_m has the height -1 m.*at least 0.2"),
+    ("volley_set", "[incoming]\nplace_spread_m = [0.4, -0.1, 0.1]\n", r"incoming.place_spread_m.*at least 0"),
+    ("volley_set", "[incoming]\nvelocity_spread_m_s = [-0.4, 0.1, 0.1]\n", r"incoming.velocity_spread_m_s.*at least 0"),
+    ("volley_go_to", "[start]\nspread_m = [2.0, 2.0, -0.8]\n", r"start.spread_m.*at least 0"),
+    (
+        "volley_bump",
+        "waypoints_m = [[4.5, 0.0, 2.0]]\n",
+        "flies to no way-points; remove waypoints_m",
+    ),
+]
+
+
+@pytest.mark.parametrize(("base", "text", "words"), WRONG_PLACES)
+def test_places_where_no_ball_can_be_and_way_points_of_no_task_are_refused(
+    tmp_path: Path, base: str, text: str, words: str
+):
+    with pytest.raises(UserError, match=words):
+        load_scenario(written(tmp_path, text, base))
+
+
+@pytest.mark.parametrize(("base", "task"), [("volley_serve", "volley_strike"), ("volley_go_to", "volley_post")])
+def test_a_skill_is_flown_by_one_robot(tmp_path: Path, base: str, task: str):
+    with pytest.raises(UserError, match=f"count = 2: task = '{task}' is flown by one robot; make count 1"):
+        load_scenario(written(tmp_path, "count = 2\n", base))

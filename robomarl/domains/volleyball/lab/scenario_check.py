@@ -12,6 +12,9 @@ from robomarl.domains.volleyball.lab.tasks.base import VolleyTask
 WITH_BALL = ("racket", "ball", "ball_sensor")
 """Sections of a task in which a ball is played; a scenario has all of them or none."""
 
+HIGHEST_M = 10.0
+"""Height [m] of the highest target: more than twice that of the highest pass which ships."""
+
 
 def check_scenario(scenario: VolleyScenario, file: str) -> None:
     """Check the sections against each other.
@@ -25,6 +28,7 @@ def check_scenario(scenario: VolleyScenario, file: str) -> None:
         task = task_of(scenario)
         check_sections(scenario, task.has_ball)
         check_own(scenario, task)
+        check_places(scenario)
         check_anchors(scenario, vehicle.safety.separation_m)
         check_ball(scenario)
         if scenario.count > TURNS:
@@ -49,12 +53,32 @@ def check_own(scenario: VolleyScenario, task: VolleyTask) -> None:
     """Raise `ValueError` where a section of the task itself is missing, or one is there that it does not have."""
     if (count := len(scenario.waypoints_m)) < task.least_waypoints:
         raise ValueError(f"waypoints_m has {count} places; the robot flies between {task.least_waypoints} or more.")
+    if scenario.waypoints_m and not task.least_waypoints:
+        raise ValueError(f"task = {scenario.task!r} flies to no way-points; remove waypoints_m.")
+    if task.is_alone and scenario.count != 1:
+        raise ValueError(f"count = {scenario.count}: task = {scenario.task!r} is flown by one robot; make count 1.")
     if task.has_aim and scenario.aim is None:
         raise ValueError(f"task = {scenario.task!r} has a target and no [aim]; add it with place_m and within_m.")
     if scenario.aim and not task.has_aim:
         raise ValueError(f"task = {scenario.task!r} has no target that [aim] could name; remove [aim].")
     if scenario.incoming and scenario.ball is None:
         raise ValueError("has [incoming] and no [ball]; add [ball], or remove [incoming].")
+
+
+def check_places(scenario: VolleyScenario) -> None:
+    """Raise `ValueError` where the target, or the ball at the start, is where no ball can be."""
+    if (aim := scenario.aim) and not 0 < aim.place_m[2] <= HIGHEST_M:
+        raise ValueError(
+            f"aim.place_m has the height {aim.place_m[2]:g} m, through which no hit lets the ball fall; "
+            f"make it more than 0 and at most {HIGHEST_M:g}."
+        )
+    if (coming := scenario.incoming) and (ball := scenario.ball):
+        least_m = ball.radius_m + coming.place_spread_m[2]
+        if coming.place_m[2] < least_m:
+            raise ValueError(
+                f"incoming.place_m has the height {coming.place_m[2]:g} m, from which the ball may begin in the "
+                f"ground; make it at least {least_m:g}, which is ball.radius_m and that of incoming.place_spread_m."
+            )
 
 
 def check_anchors(scenario: VolleyScenario, separation_m: float) -> None:

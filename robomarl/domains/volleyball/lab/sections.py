@@ -9,6 +9,9 @@ from robomarl.core.hardware.sections import Vector3
 from robomarl.lab.sim.randomize import Interval, Randomize
 from robomarl.lab.sim.scenario import RateConfig
 
+Spread3 = tuple[NonNegative, NonNegative, NonNegative]
+"""Largest deviations along x, y and z."""
+
 Referee = Literal["contact", "racket"]
 """Detection of hits. contact: the ball is touched; racket: the ball's velocity jumps while its middle is in the
 cylinder over the racket, as a camera can see it.
@@ -89,7 +92,7 @@ class VolleyStart:
 
     anchors_m: tuple[Vector3, ...]
     """Place that each robot plays from, world frame."""
-    spread_m: Vector3 = (0.5, 0.5, 0.2)
+    spread_m: Spread3 = (0.5, 0.5, 0.2)
     """Largest offset of a start from its anchor, each axis, uniform."""
     tilt_rad: NonNegative = 0.3141592653589793
     """Largest roll and pitch at the start, uniform; the heading is anywhere."""
@@ -107,9 +110,9 @@ class IncomingBallConfig:
     """Place [m] of the ball, world frame ..."""
     velocity_m_s: Vector3
     """... and its velocity [m/s]."""
-    place_spread_m: Vector3 = (0.0, 0.0, 0.0)
+    place_spread_m: Spread3 = (0.0, 0.0, 0.0)
     """Largest deviation of the place, each axis, uniform ..."""
-    velocity_spread_m_s: Vector3 = (0.0, 0.0, 0.0)
+    velocity_spread_m_s: Spread3 = (0.0, 0.0, 0.0)
     """... and of the velocity."""
 
 

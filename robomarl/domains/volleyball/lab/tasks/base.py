@@ -57,6 +57,8 @@ class VolleyTask:
     """Least number of places in `waypoints_m`."""
     has_aim: bool = False
     """The scenario has a section `[aim]`."""
+    is_alone: bool = False
+    """The task is flown by one robot."""
 
 
 def begin(scenario: VolleyScenario, task: VolleyTask, draws: Array) -> TeamWorld:

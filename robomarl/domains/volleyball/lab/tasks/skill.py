@@ -124,6 +124,7 @@ STRIKE = VolleyTask(
     metric="ball_on_target",
     least=1.0,
     has_aim=True,
+    is_alone=True,
 )
 POST = VolleyTask(
     features=(*STATE, "goal_error"),
@@ -134,4 +135,5 @@ POST = VolleyTask(
     metric="post_held",
     least=1.0,
     has_ball=False,
+    is_alone=True,
 )
