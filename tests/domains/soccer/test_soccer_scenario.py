@@ -34,6 +34,8 @@ MISTAKES = {
     "[radio]\nlatency_s = 1.0": "radio: latency_s = 1 must be below max_age_s = 0.5, or nobody is ever heard",
     "[rates]\ncontact_hz = 250.0": "contact_hz = 250 must be a multiple of physics_hz",
     "[randomize]\npacket_loss = [0.0, 1.5]": "packet_loss = [0.0, 1.5] must end at 1 or below",
+    "[pose]\ndrift_m = 0.05": "pose.drift_m = 0.05 counts with [eyes.tracks] alone, which is not there; add",
+    "[pose]\ndrift_rad = 0.02": "pose.drift_rad = 0.02 counts with [eyes.tracks] alone, which is not there; add",
     "[held_out]\nodd = { gravity = 1.0 }": "held_out.odd.gravity is not a randomized parameter",
 }
 
@@ -52,3 +54,17 @@ def test_a_game_is_no_flight():
     assert read_scenario("soccer_3v3")[0]["count"] == 3
     with pytest.raises(UserError, match="soccer_2v2.toml: task = 'soccer' is another kind of team"):
         load_scenario("soccer_2v2", FlightScenario)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [("found", 2.0, "must be"), ("bearing_rad", -0.1, "must be"), ("range", -0.1, "must be")],
+)
+def test_a_tracker_finds_no_more_than_all_and_deviates_by_no_less_than_0(
+    tmp_path: Path, key: str, value: float, message: str
+):
+    file = tmp_path / "mine.toml"
+    values = [0.5] * 5 + [value]
+    file.write_text(f'extends = "soccer_2v2_eyes"\n[eyes.tracks.ball]\n{key} = {values}\n')
+    with pytest.raises(UserError, match=rf"mine.toml: eyes.tracks.ball.{key}.*{message}"):
+        load_scenario(str(file))

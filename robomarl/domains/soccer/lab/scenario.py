@@ -44,6 +44,7 @@ class SoccerScenario(Scenario):
         """Check constraints that one section alone cannot show."""
         super().__post_init__()
         self._check_eyes()
+        self._check_drift()
         for key, roles in (("roles", self.roles), ("opponent.roles", self.opponent.roles)):
             if len(roles) != self.count:
                 raise ValueError(f"{key} has {len(roles)} entries for {self.count} robots; write one for each.")
@@ -57,6 +58,15 @@ class SoccerScenario(Scenario):
         if self.eyes.latency_s >= (limit_s := self.radio.max_age_s):
             late = f"eyes.latency_s = {self.eyes.latency_s:g}"
             raise ValueError(f"{late} must be below radio.max_age_s = {limit_s:g}, or no opponent is ever known.")
+
+    def _check_drift(self) -> None:
+        """Check that errors of the pose that change slowly are of a team whose sightings do so, too."""
+        for key in ("drift_m", "drift_rad"):
+            if (value := getattr(self.pose, key)) and self.eyes.tracks is None:
+                raise ValueError(
+                    f"pose.{key} = {value:g} counts with [eyes.tracks] alone, which is not there; "
+                    f"add [eyes.tracks], or remove pose.{key}."
+                )
 
     @cached_property
     def vehicle_config(self) -> OmniRobot:

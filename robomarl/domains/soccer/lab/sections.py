@@ -59,14 +59,15 @@ class BallConfig:
 
 RANGES_M = (0.2, 0.5, 1.0, 1.5, 2.5, 4.0)
 """Distances at which `TrackConfig` gives its numbers; between them they are linear, beyond them constant."""
-ByRange = tuple[float, float, float, float, float, float]
+SharesByRange = tuple[Fraction, Fraction, Fraction, Fraction, Fraction, Fraction]
+DeviationsByRange = tuple[NonNegative, NonNegative, NonNegative, NonNegative, NonNegative, NonNegative]
 
 
 @dataclass(frozen=True)
 class TrackConfig:
     """Errors of a tracker of pixels about one kind of thing; lists are for the distances 0.2, 0.5, 1, 1.5, 2.5, 4 m."""
 
-    found: ByRange
+    found: SharesByRange
     """Share of the decisions in which a thing in view is found."""
     run_s: Positive
     """Time constant with which finding and missing a thing in view last."""
@@ -74,13 +75,13 @@ class TrackConfig:
     """Time for which a thing that is not found is still told."""
     slows_m_s2: NonNegative
     """Deceleration of a thing that is not found."""
-    bearing_rad: ByRange
+    bearing_rad: DeviationsByRange
     """Standard deviation of the bearing's error."""
-    range: ByRange
+    range: DeviationsByRange
     """Standard deviation of the distance's error, as a share of it."""
     error_s: Positive
     """Time constant of both errors."""
-    speed_m_s: ByRange
+    speed_m_s: DeviationsByRange
     """Standard deviation of the velocity's error, each axis."""
     speed_error_s: Positive
     """Time constant of the velocity's error."""

@@ -10,9 +10,10 @@ import pytest
 import torch
 
 from robomarl.core.camera.strip import GroundStrip
+from robomarl.core.config import UserError
 from robomarl.domains.soccer.core.sight.layout import SightLayout
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
-from robomarl.domains.soccer.lab.sight.fit import Batch, batches, export, mirrored
+from robomarl.domains.soccer.lab.sight.fit import Batch, FitConfig, batches, export, fit, mirrored
 from robomarl.domains.soccer.lab.sight.network import ACROSS, SightGraph, SightNetwork
 from robomarl.lab.camera.network_strip import strip_of
 from robomarl.lab.sim.scenario import load_scenario
@@ -70,3 +71,15 @@ def test_a_short_run_learns_and_goes_on(tmp_path: Path):
         losses.append(float((tmp_path / "fit.csv").read_text().splitlines()[-1].split(",")[2]))
     assert losses[1] < losses[0]
     assert (tmp_path / "perception.onnx").stat().st_size < 400_000
+
+
+@pytest.mark.parametrize("columns", [0, -96, 100])
+def test_columns_that_no_network_can_have_are_refused(tmp_path: Path, columns: int):
+    with pytest.raises(UserError, match=f"--columns = {columns} is no positive multiple of 96"):
+        fit(FitConfig(tmp_path / "out", columns=columns))
+
+
+def test_weights_of_other_layers_are_refused(tmp_path: Path):
+    torch.save({"first.weight": torch.zeros(1)}, tmp_path / "network.pt")
+    with pytest.raises(UserError, match=r"network\.pt: these weights .* name another OUT"):
+        fit(FitConfig(tmp_path))

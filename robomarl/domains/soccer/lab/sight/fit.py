@@ -21,6 +21,7 @@ import tyro
 
 from robomarl.core.camera.camera import PinholeCamera
 from robomarl.core.camera.strip import GroundStrip
+from robomarl.core.config import UserError
 from robomarl.domains.soccer.core.sight.layout import SightLayout
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.domains.soccer.lab.sight.labels import Labels, labels_of
@@ -32,6 +33,8 @@ from robomarl.domains.soccer.lab.sight.small_weights import with_small_weights
 from robomarl.lab.sim.scenario import load_scenario
 
 Batch = tuple[torch.Tensor, dict[str, torch.Tensor]]
+UNIT_COLUMNS = 4 * ACROSS
+"""The strip's columns are a multiple of this: the first convolution has an even step, twice as many as cells."""
 
 
 @dataclass(frozen=True)
@@ -125,18 +128,40 @@ def batches(scenario: SoccerScenario, size: int, seed: int, strip: GroundStrip) 
         yield from halves(ready.get())
 
 
+def strip_of(columns: int) -> GroundStrip:
+    """Return the strip with so many columns; raises `UserError` if the network cannot have them."""
+    if columns <= 0 or columns % UNIT_COLUMNS:
+        raise UserError(f"--columns = {columns} is no positive multiple of {UNIT_COLUMNS}; give {2 * UNIT_COLUMNS}.")
+    return GroundStrip(columns=columns)
+
+
+def go_on_from(kept: Path, network: SightNetwork) -> None:
+    """Load a file's weights into a network; raises `UserError` if it is of a network with other layers."""
+    try:
+        network.load_state_dict(torch.load(kept))
+    except RuntimeError:
+        raise UserError(
+            f"{kept}: these weights are of a network with other layers (of another --wide or --columns, or of an "
+            "earlier version); name another OUT, or remove the file."
+        ) from None
+
+
 def fit(config: FitConfig) -> Path:
-    """Train for the time that the configuration gives; return the ONNX file."""
+    """Train for the time that the configuration gives; return the ONNX file.
+
+    Raises:
+        UserError: `columns` is no multiple of 96, or the network in `out` has other layers.
+    """
+    strip = strip_of(config.columns)
     scenario = load_scenario(config.scenario, SoccerScenario)
     torch.manual_seed(config.seed)
     torch.set_num_threads(1)
-    strip = GroundStrip(columns=config.columns)
     network = SightNetwork(strip, config.wide).to(memory_format=torch.channels_last)  # pyright: ignore[reportCallIssue]
     config.out.mkdir(parents=True, exist_ok=True)
     kept, log = config.out / "network.pt", config.out / "fit.csv"
     seed = config.seed
     if kept.exists():
-        network.load_state_dict(torch.load(kept))
+        go_on_from(kept, network)
         seed += int(kept.stat().st_mtime)
     optimizer = torch.optim.AdamW(network.parameters(), config.rate, weight_decay=1e-4)
     start_s, said_s, step, mean = time.monotonic(), time.monotonic(), 0, 0.0
@@ -189,8 +214,11 @@ def export(network: SightNetwork, strip: GroundStrip, file: Path) -> Path:
 
 
 def main() -> None:
-    """Train as the command line says."""
-    print(f"perception: {fit(tyro.cli(FitConfig))}")
+    """Train as the command line says; a mistake of the user ends it with one sentence."""
+    try:
+        print(f"perception: {fit(tyro.cli(FitConfig))}")
+    except UserError as error:
+        raise SystemExit(str(error)) from None
 
 
 if __name__ == "__main__":
