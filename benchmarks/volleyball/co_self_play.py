@@ -100,9 +100,8 @@ def main() -> None:
     """Run the rounds; those that are there already stay."""
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=Path("runs/volley_pop"))
-    parser.add_argument(
-        "--rounds", nargs="+", help="names of the rounds; default: all", default=[r.name for r in ROUNDS]
-    )
+    names = [one.name for one in ROUNDS]
+    parser.add_argument("--rounds", nargs="+", choices=names, help="names of the rounds; default: all", default=names)
     args = parser.parse_args()
     out = args.out
     keep_compiled()
