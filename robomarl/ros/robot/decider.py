@@ -51,7 +51,7 @@ class Decider:
         self.fallback = Fallback(pilot.safety.params, self.layout)
         self._certified: CertifiedRobot | None = pilot.safety if isinstance(pilot.safety, CertifiedRobot) else None
         self._told: tuple[Sequence[AddressedWord | None], float] = (), 0.0
-        self._max_gap_s, self._renews = max_gap_s, False
+        self._max_gap_s, self._renews, self._asks = max_gap_s, False, False
         self._carry: PilotCarry | None = None
         self._decided_s = self.lost_s = math.nan
         self.observed: np.ndarray | None = None
@@ -116,12 +116,16 @@ class Decider:
     def decide(self, view: LocalView, steady_s: float, wanted: NominalSource) -> FilterResult:
         """Make one decision; `command` [A] of the result is the command to send.
 
+        The policy's memory begins anew where the policy is asked after a decision in which it was not: before that a
+        field task waited, as between two rallies.
+
         Raises:
             ValueError: the filter returned a command that is not finite.
         """
         self.observed, self.error, started_s = None, None, time.perf_counter()
-        carry = self._current(view, steady_s)
         asked = not math.isnan(wanted.policy)
+        self._renews, self._asks = self._renews or asked > self._asks, asked
+        carry = self._current(view, steady_s)
         nominal = wanted.other
         if asked:
             carry, nominal = self._ask(carry, view, wanted)

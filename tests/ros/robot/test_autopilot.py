@@ -1,5 +1,7 @@
 """Fail closed: what a robot does when it does not know enough."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -413,3 +415,15 @@ def test_a_robot_whose_team_does_not_take_off_lands():
     for _ in range(round(6.0 / PERIOD_S)):
         robot.tick("odometry", "mate")
     assert (robot.autopilot.state, robot.autopilot.why) == (State.LAND, "the team has not taken off in time")
+
+
+def test_the_policys_memory_begins_anew_when_the_task_stops_waiting_and_the_filters_goes_on(robot: Robot):
+    hold: list[bool] = []
+    robot.inbox.task = replace(robot.inbox.task, waits=lambda _: np.zeros(4) if hold else None)
+    before = len(robot.policy.carries)
+    for waits in (False, False, True, True, False, False):
+        hold[:] = [True] * waits
+        assert robot.tick("odometry", "mate").reason == Reason.OK
+    told = robot.policy.carries[before:]
+    assert len(told) == 4 and told[2:] == [0, 1] and told[1] == told[0] + 1
+    assert robot.autopilot.bias is not None and robot.autopilot.bias.since_s > 0
