@@ -23,13 +23,26 @@ from robomarl.lab.sim.filter_params import safety_params
 from robomarl.lab.sim.scenario import load_scenario
 
 FIGURES_OF = certified.figures_of
+UNEVEN = ((0.27, 0.22, 0.14), (0.27, -0.22, 0.14), (-0.27, 0.0, -0.5))
+"""Points of a load [m] of which one is lower."""
+
+
+@pytest.mark.parametrize("name", ["lift_3", "lift_4", "lift_6", "lift_3_eight"])
+def test_shipped_teams_fit(name: str):
+    scenario = carriers(name)
+    assert certified_team(scenario, safety_params(scenario)).figures.tether is not None
 
 
 def carriers(name: str = "lift_3", **changes: object) -> FlightScenario:
-    """A scenario with changes of its cables."""
+    """A scenario with changes of its cables; `tilt_rad` and `pull_m_s2` are of the load."""
     scenario = load_scenario(name)
     assert isinstance(scenario, FlightScenario) and isinstance(scenario.cables, CableConfig)
-    return dataclasses.replace(scenario, cables=dataclasses.replace(scenario.cables, **changes))
+    load, cables = scenario.carried
+    if "tilt_rad" in changes:
+        load = dataclasses.replace(load, start=dataclasses.replace(load.start, tilt_rad=changes.pop("tilt_rad")))
+    if "pull_m_s2" in changes:
+        load = dataclasses.replace(load, pull_m_s2=changes.pop("pull_m_s2"))
+    return dataclasses.replace(scenario, load=load, cables=dataclasses.replace(cables, **changes))
 
 
 def references(monkeypatch: pytest.MonkeyPatch, scenario: FlightScenario) -> tuple[np.ndarray, bool]:
@@ -82,10 +95,13 @@ def test_without_a_tether_references_leave_their_load(monkeypatch: pytest.Monkey
     [
         ("recover_3", {}, "begins with robots at rest on taut cables"),
         ("lift_3", {"spread_rad": 0.05}, "carriers start 0.5.* m apart, and the certificate keeps 0.72"),
-        ("lift_3", {"lean_rad": 0.3}, "carriers start 1.3.* m apart, and cables.lean_rad = 0.3 lets them be 1.19"),
+        ("lift_3", {"lean_rad": 0.3}, r"start 1.3.* m apart .* cables.lean_rad = 0.3 lets them be 1.1"),
+        ("lift_3", {"tilt_rad": 0.6}, r"start 2..* m apart \(heights count 3.* times\), .* lets them be 1.5"),
+        ("lift_3", {"load_points_m": UNEVEN}, r"start 2..* m apart .* lets them be 1.8"),
+        ("lift_3", {"pull_m_s2": 1.0}, r"lift_3.toml: load.pull_m_s2 = 1 is more than carrier_600 can hold"),
     ],
 )
-def test_teams_that_do_not_fit_are_refused_with_both_numbers(name: str, changes: dict[str, float], said: str):
+def test_teams_that_do_not_fit_are_refused_with_both_numbers(name: str, changes: dict[str, object], said: str):
     scenario = carriers(name, **changes)
     with pytest.raises(UserError, match=said):
         certified_team(scenario, safety_params(scenario))

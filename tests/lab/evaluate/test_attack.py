@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from robomarl.core.certificate.figures import CertificateFigures
+from robomarl.core.certificate.tether import Tether
 from robomarl.core.filter.params import SafetyParams
 from robomarl.domains.flight.lab.safety.attack import ATTACK
 from robomarl.domains.flight.lab.scenario import FlightScenario
@@ -68,8 +69,8 @@ def test_ground_robots_are_caught_without_a_filter_and_without_the_room_of_the_c
     assert free.contact.mean() >= 0.5
     assert not kept.contact.any()
 
-    def without_room(params: SafetyParams, radius_m: float) -> CertificateFigures:
-        f = figures_of(params, radius_m)
+    def without_room(params: SafetyParams, radius_m: float, tether: Tether | None = None) -> CertificateFigures:
+        f = figures_of(params, radius_m, tether=tether)
         tube, safety = dataclasses.replace(f.learned, room_m=0.02), f.front.safety
         front = dataclasses.replace(f.front, safety=dataclasses.replace(safety, separation_m=0.04))
         return dataclasses.replace(f, learned=tube, unlearned=tube, front=front)
