@@ -60,8 +60,8 @@ def _pulled(scenario: FlightScenario, params: SafetyParams, pull_m_s2: float) ->
         return replace(params, safety=replace(params.safety, accel_error_m_s2=disturbance))
     except ValueError as error:
         raise UserError(
-            f"{scenario.name}.toml: load.pull_m_s2 = {pull_m_s2:g} is more than {scenario.vehicle} can hold; lower it, or "
-            f"choose the filter qp: {error}"
+            f"{scenario.name}.toml: load.pull_m_s2 = {pull_m_s2:g} is more than {scenario.vehicle} can hold; "
+            f"lower it, or choose the filter qp: {error}"
         ) from None
 
 
@@ -109,5 +109,6 @@ def _pairs(load: LoadConfig, cables: CableConfig) -> np.ndarray:
     ways = np.array([b - a for a, b in combinations(places, 2)]).reshape(-1, 3)
     turns = np.linspace(-load.start.tilt_rad, load.start.tilt_rad, 9)
     quats = [goal_attitude(roll, pitch, 0.0 * roll) for roll in turns for pitch in turns]
-    rows = [to_world(tuple(quat), tuple(ways.T)) for quat in quats]
+    x, y, z = ways.T
+    rows = [to_world(tuple(quat), (x, y, z)) for quat in quats]
     return np.stack([np.stack(row, -1) for row in rows])
