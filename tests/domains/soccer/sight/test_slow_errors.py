@@ -163,7 +163,7 @@ def test_the_fit_finds_the_numbers_that_were_put_in():
     rows = [row_of(scenario, game) for game in watched(scenario, 60)]
     settled = np.ones((len(rows), NUM), bool)
     parts = (np.stack(part) for part in zip(*rows, strict=True))
-    found = tomllib.loads(fitted(Recorded(*parts, settled), scenario))
+    found = tomllib.loads(fitted(Recorded(*parts, settled), scenario))  # pyright: ignore[reportCallIssue]
     pose, ball, at = found["pose"], found["eyes"]["tracks"]["ball"], 2  # the ball is 1 m ahead
     assert (pose["drift_m"], pose["drift_rad"]) == pytest.approx((0.08, 0.02), rel=0.1)
     assert pose["drift_s"] == pytest.approx(1.0, rel=0.25)
