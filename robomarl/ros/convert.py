@@ -5,7 +5,7 @@ quaternions xyzw; `Odometry` carries its twist in the body frame, as its definit
 plans are in the world frame, `header.frame_id` "map". A message that is not laid out so is refused.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from geometry_msgs.msg import Pose, PoseArray, PoseStamped, Quaternion, Transform, Twist
@@ -233,6 +233,35 @@ def goals_to(message: PoseArray) -> list[Goal]:
     """
     _check_frame(message.header)
     return [Goal(xyz_of(pose.position), quat_of(pose.orientation)) for pose in message.poses]
+
+
+def places_from(places: np.ndarray, stamp_s: float) -> PoseArray:
+    """Return the message of rows [R, 3] of three numbers, each as the `position` of a pose."""
+    poses = [Pose() for _ in places]
+    for pose, place in zip(poses, places, strict=True):
+        set_xyz(pose.position, place)
+    return PoseArray(header=header(stamp_s), poses=poses)
+
+
+def places_to(message: PoseArray) -> tuple[np.ndarray, float]:
+    """[R, 3] rows of a message, and its stamp [s].
+
+    Raises:
+        MessageError: a number is not sound.
+    """
+    return np.array([xyz_of(pose.position) for pose in message.poses]).reshape(-1, 3), stamp_of(message.header)
+
+
+def places_reader(expected: int, sender: str) -> Callable[[PoseArray], tuple[np.ndarray, float]]:
+    """Return `places_to` for messages of so many rows; it raises `MessageError` for one with another number of them,
+    in which `sender` names the one who sends so many."""
+
+    def read(message: PoseArray) -> tuple[np.ndarray, float]:
+        if (count := len(message.poses)) != expected:
+            raise MessageError(f"has {count} poses, and {sender} sends {expected}")
+        return places_to(message)
+
+    return read
 
 
 def numbers_from(label: str, values: np.ndarray) -> Float64MultiArray:

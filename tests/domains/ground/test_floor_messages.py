@@ -23,7 +23,7 @@ def test_a_message_for_another_floor_or_team_is_refused(name: str):
     rows = THINGS[content["task"]] + len(content["team"])
     (sensor,) = floor.field_task(content, Seat(0, len(content["team"]))).sensors
     told = np.arange(3.0 * rows).reshape(rows, 3)
-    np.testing.assert_array_equal(sensor.reader(floor.rows_from(told, 1.0))[0], told)
+    np.testing.assert_array_equal(sensor.reader(convert.places_from(told, 1.0))[0], told)
     for count in (0, rows - 1, rows + 1):
         with pytest.raises(convert.MessageError, match=f"has {count} poses, .* this task and team sends {rows}"):
-            sensor.reader(floor.rows_from(np.zeros((count, 3)), 1.0))
+            sensor.reader(convert.places_from(np.zeros((count, 3)), 1.0))

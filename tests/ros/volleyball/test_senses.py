@@ -8,7 +8,6 @@ from robomarl.core.types import GRAVITY_M_S2
 from robomarl.core.view import Goal, LocalView, blank_view
 from robomarl.domains.volleyball.core.sensed import LOST_S
 from robomarl.domains.volleyball.ros.court import COURT
-from robomarl.domains.volleyball.ros.court import rows_to as court_to
 from robomarl.domains.volleyball.ros.match_court import MATCH_COURT
 from robomarl.domains.volleyball.ros.tracked_ball import BALL, TrackedBall, ball_to, carried_on, is_lost
 from robomarl.lab.sim.scenario import Scenario, load_scenario
@@ -18,7 +17,7 @@ from robomarl.ros.io.messages import PoseHistory, TeamSnapshot
 
 pytest.importorskip("rclpy")
 from robomarl.domains.volleyball.field.messages import messages  # noqa: E402
-from robomarl.ros.convert import MessageError  # noqa: E402
+from robomarl.ros.convert import MessageError, places_to  # noqa: E402
 
 NOW_S = 1000.0
 CASES = [("volley_bump_pass", 2, 1), ("volley_bump", 1, 1), ("volley_3v3", 3, 2), ("volley_1v1", 1, 2)]
@@ -41,7 +40,7 @@ def told(scenario: Scenario, world: object, in_play: bool = True) -> dict:
     made = messages(scenario, world, NOW_S, in_play)  # pyright: ignore[reportArgumentType]
     ball, _ = ball_to(made[BALL.name])
     (court,) = (name for name in made if name != BALL.name)
-    return {court: court_to(made[court])[0], BALL.name: ball}
+    return {court: places_to(made[court])[0], BALL.name: ball}
 
 
 def snapshot(now_s: float = NOW_S) -> TeamSnapshot:

@@ -6,7 +6,7 @@ first. The scenario in a bundle's contract has the number of things, and the cap
 robot.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy as np
 from robomarl.core.domain.onboard import Content, LazyImport
 from robomarl.domains.ground.core.sensed import THINGS, FloorSensed, capabilities
 from robomarl.ros.fieldtask import PLAIN, BoundReader, FieldTask, Seat, Sensor
-from robomarl.ros.io.messages import Message, TeamSnapshot
+from robomarl.ros.io.messages import TeamSnapshot
 from robomarl.ros.topics import NodeGraph, Topic
 
 FLOOR = Topic(
@@ -27,40 +27,6 @@ FLOOR = Topic(
 def graph() -> NodeGraph:
     """The usual topics, and the floor."""
     return NodeGraph(sensed=(FLOOR,))
-
-
-def rows_to(message: Message) -> tuple[np.ndarray, float]:
-    """[M + N, 3] of a message, and its stamp [s].
-
-    Raises:
-        MessageError: a number is not sound.
-    """
-    from robomarl.ros.convert import stamp_of, xyz_of
-
-    places = [xyz_of(pose.position) for pose in message.poses]
-    return np.array(places).reshape(-1, 3), stamp_of(message.header)
-
-
-def reader_of(expected: int) -> Callable[[Message], tuple[np.ndarray, float]]:
-    """Return `rows_to` for messages of so many rows; it raises `MessageError` for one of another floor or team."""
-    from robomarl.ros.convert import MessageError
-
-    def read(message: Message) -> tuple[np.ndarray, float]:
-        if (count := len(message.poses)) != expected:
-            raise MessageError(f"has {count} poses, and the floor's system of this task and team sends {expected}")
-        return rows_to(message)
-
-    return read
-
-
-def rows_from(rows: np.ndarray, stamp_s: float) -> Message:
-    """The message of [M + N, 3]."""
-    from geometry_msgs.msg import Point, Pose, PoseArray
-
-    from robomarl.ros.convert import header
-
-    poses = [Pose(position=Point(x=float(x), y=float(y), z=float(z))) for x, y, z in rows]
-    return PoseArray(header=header(stamp_s), poses=poses)
 
 
 def field_task(content: Content, seat: Seat) -> FieldTask:
@@ -77,5 +43,6 @@ def field_task(content: Content, seat: Seat) -> FieldTask:
         rows = nothing if told is None else told
         return FloorSensed(able, rows[count + index, 2], rows[:count])
 
-    reader = BoundReader(LazyImport("robomarl.domains.ground.ros.floor:reader_of"), (len(nothing),))
+    sender = "the floor's system of this task and team"
+    reader = BoundReader(LazyImport("robomarl.ros.convert:places_reader"), (len(nothing), sender))
     return FieldTask((Sensor(FLOOR, reader),), sensed)

@@ -15,13 +15,17 @@ from robomarl.ros.io.messages import Message
 
 def ball_message(world: TeamWorld, stamp_s: float) -> Message:
     """The ball with the errors of its tracking."""
+    from robomarl.ros.convert import places_from
+
     own: of_team.VolleyOwn = world.own
     seen = np.concatenate([own.ball_pos_m[0], own.ball_vel_m_s[0]]) + own.ball_error[0]
-    return court.rows_from(seen.reshape(2, 3), stamp_s)
+    return places_from(seen.reshape(2, 3), stamp_s)
 
 
 def court_message(scenario: VolleyScenario, world: TeamWorld, stamp_s: float, in_play: bool) -> Message:
     """Return the referee's message of a court, or of a match."""
+    from robomarl.ros.convert import places_from
+
     if isinstance(scenario, MatchScenario):
         sides = (of_match.sensed(scenario, world, side) for side in (0, 1))
         first, second = (type(one)(*(np.asarray(part)[0] for part in one)) for one in sides)
@@ -29,7 +33,7 @@ def court_message(scenario: VolleyScenario, world: TeamWorld, stamp_s: float, in
     else:
         team = VolleySensed(*(np.asarray(part)[0] for part in of_team.sensed(scenario, world)))
         rows = court.rows_of(team, in_play)
-    return court.rows_from(rows, stamp_s)
+    return places_from(rows, stamp_s)
 
 
 def messages(scenario: VolleyScenario, world: TeamWorld, stamp_s: float, in_play: bool = True) -> dict[str, Message]:

@@ -4,7 +4,7 @@ Rows of three numbers: (1 if the ball is in play, 0, 0), and two rows for each r
 speeds of two rotors over the largest, then those of the other two and 0. The ball itself is a message of its own.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from robomarl.domains.volleyball.core.sensed import TURNS, VolleySensed
 from robomarl.domains.volleyball.core.waiting import waiting
 from robomarl.domains.volleyball.ros.tracked_ball import BALL, NO_BALL, SENSOR, HitWatch, carried_on, is_lost
 from robomarl.ros.fieldtask import BoundReader, FieldTask, Seat, Sensor
-from robomarl.ros.io.messages import Message, TeamSnapshot
+from robomarl.ros.io.messages import TeamSnapshot
 from robomarl.ros.topics import NodeGraph, Topic
 
 COURT = Topic(
@@ -31,42 +31,9 @@ def graph() -> NodeGraph:
     return NodeGraph(sensed=(COURT, BALL))
 
 
-def rows_to(message: Message) -> tuple[np.ndarray, float]:
-    """[R, 3] of a message, and its stamp [s].
-
-    Raises:
-        MessageError: a number is not sound.
-    """
-    from robomarl.ros.convert import stamp_of, xyz_of
-
-    return np.array([xyz_of(pose.position) for pose in message.poses]).reshape(-1, 3), stamp_of(message.header)
-
-
-def reader_of(expected: int) -> Callable[[Message], tuple[np.ndarray, float]]:
-    """Return `rows_to` for messages of so many rows; it raises `MessageError` for one of another team's size."""
-    from robomarl.ros.convert import MessageError
-
-    def read(message: Message) -> tuple[np.ndarray, float]:
-        if (count := len(message.poses)) != expected:
-            raise MessageError(f"has {count} poses, and the referee of this team's size sends {expected}")
-        return rows_to(message)
-
-    return read
-
-
 def court_reader(rows: int) -> BoundReader:
     """Return the reader of a referee's messages of so many rows."""
-    return BoundReader(LazyImport("robomarl.domains.volleyball.ros.court:reader_of"), (rows,))
-
-
-def rows_from(rows: np.ndarray, stamp_s: float) -> Message:
-    """The message of [R, 3]."""
-    from geometry_msgs.msg import Point, Pose, PoseArray
-
-    from robomarl.ros.convert import header
-
-    poses = [Pose(position=Point(x=float(x), y=float(y), z=float(z))) for x, y, z in rows]
-    return PoseArray(header=header(stamp_s), poses=poses)
+    return BoundReader(LazyImport("robomarl.ros.convert:places_reader"), (rows, "the referee of this team's size"))
 
 
 def rows_of(sensed: VolleySensed, in_play: bool) -> np.ndarray:

@@ -41,12 +41,11 @@ def ball_to(message: Message) -> tuple[TrackedBall, float]:
     Raises:
         MessageError: it is no two poses, or a number is not sound.
     """
-    from robomarl.ros.convert import MessageError, stamp_of, xyz_of
+    from robomarl.ros.convert import MessageError, places_to
 
-    rows = [xyz_of(pose.position) for pose in message.poses]
+    rows, stamp_s = places_to(message)
     if len(rows) != 2:
         raise MessageError(f"has {len(rows)} poses, and the ball has 2: its place and its velocity")
-    stamp_s = stamp_of(message.header)
     return TrackedBall(rows[0], rows[1], stamp_s), stamp_s
 
 
