@@ -187,18 +187,19 @@ class Certificate:
 
         def keeps(course: CommittedCourse, pair: Pair) -> Array:
             path = path_of(start, with_axis(course), times, squash, xp)
-            clear = clearance(path, watched(pair, times, f.bend_m, squash, xp), xp)[..., 0, :] >= 0
-            return clear & self._reaches(path, pair, times)[..., 0, :]
+            return self._keeps(path, pair, times)[..., 0, :]
 
         return keeps
 
-    def _reaches(self, path: Array, pair: Pair, times: Array) -> Array:
-        """[..., C, K] bool: on a path [..., C, M, 3], in the metric of the downwash, the robot stays within reach of
-        a load that it carries with its teammates; always without one."""
+    def _keeps(self, path: Array, pair: Pair, times: Array) -> Array:
+        """[..., C, K] bool: a path [..., C, M, 3], in the metric of the downwash, keeps clear by anchors [..., K], and
+        within reach of a load that the robot carries with its teammates."""
         f, xp = self.figures, self.library.xp
+        squash = xp.asarray(f.squash, path.dtype)
+        clear = clearance(path, watched(pair, times, f.bend_m, squash, xp), xp) >= 0
         if f.tether is None:
-            return xp.ones((), bool)[None, None]
-        return f.tether.left_m(path / xp.asarray(f.squash, path.dtype), pair, (times, f.bend_m), xp) >= 0
+            return clear
+        return clear & (f.tether.left_m(path / squash, pair, (times, f.bend_m), xp) >= 0)
 
     def _agree(
         self, ways: Ways, pact: Pact, known: tuple[DecisionInputs, Array], compared: tuple[CommittedCourse, Array]
@@ -210,13 +211,12 @@ class Certificate:
         f, xp, (given, present), (start, times) = self.figures, self.library.xp, known, compared
         squash = xp.asarray(f.squash, start.pos_m.dtype)
         path, absent = path_of(start.pos_m, ways.course, times, squash, xp), ~present[..., None, :]
-        agreed, offered = (watched(pair, times, f.bend_m, squash, xp) for pair in (pact.agreed, pact.offer))
+        agreed, offered = (self._keeps(path, pair, times) for pair in (pact.agreed, pact.offer))
         made, waits = pact.number > 0, pacts.waits(given.word, start.at_s, xp) & given.leads
         waits = waits & ~made & (f.tether is None)  # a carrier alone leads away from nobody
-        good = (clearance(path, agreed, xp) >= 0) & self._reaches(path, pact.agreed, times) & made[..., None, :]
+        good = agreed & made[..., None, :]
         good = good | (parts_from(start, ways.course, stop_of(given.word.course, xp), squash, xp) & waits[..., None, :])
-        clear = (clearance(path, offered, xp) >= 0) & self._reaches(path, pact.offer, times)
-        good = good & (clear | ~pact.is_open[..., None, :])
+        good = good & (offered | ~pact.is_open[..., None, :])
         return (good | absent).all(-1)
 
     def _is_free(self, ways: CommittedCourse, old: CommittedCourse, compared: tuple[Array, Array]) -> Array:
