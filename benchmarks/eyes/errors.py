@@ -29,6 +29,7 @@ from robomarl.domains.soccer.lab.sections import RANGES_M
 from robomarl.domains.soccer.lab.sight.eyes_sim import EyesSim
 from robomarl.lab.league.two_sides import BothSides
 from robomarl.lab.sim.scenario import load_scenario
+from robomarl.vehicles.conversion.frames import wrapped
 
 SETTLED = 25
 """Decisions after each kick-off before errors count."""
@@ -111,7 +112,7 @@ def _row(scenario: SoccerScenario, sim: EyesSim, game: SoccerWorld) -> tuple[np.
             own[env, i] = belief.pose - poses[env, i]
             true[env, i] = _in_body(things[env, i], poses[env, i])
             told[env, i], age[env, i] = _nearest(belief, true[env, i])
-    own[..., 2] = (own[..., 2] + math.pi) % math.tau - math.pi
+    own[..., 2] = wrapped(own[..., 2])
     return own, true, told, seen, age
 
 
@@ -170,7 +171,7 @@ def _thing_lines(thing: Thing, dt: float, size: float) -> list[str]:
     far, off = np.linalg.norm(true[..., :2], axis=-1), np.linalg.norm((told - true)[..., :2], axis=-1)
     found = seen & fresh & (off < WRONG_M)
     bearing = np.arctan2(told[..., 1], told[..., 0]) - np.arctan2(true[..., 1], true[..., 0])
-    bearing = np.where(found, (bearing + math.pi) % math.tau - math.pi, np.nan)
+    bearing = np.where(found, wrapped(bearing), np.nan)
     share = np.where(found, np.log(np.linalg.norm(told[..., :2], axis=-1) / far), np.nan)
     lag_s, speed = _without_lag(true[..., 2:], np.where(found[..., None], told[..., 2:], np.nan), dt)
     middles = np.sqrt(np.array(RANGES_M[:-1]) * np.array(RANGES_M[1:]))

@@ -71,7 +71,7 @@ class EngineTrial(NamedTuple):
     """Mode of the filter."""
     episodes: int
     seed: int
-    """Of all random draws."""
+    """Seed of all random draws."""
     sim: str = "mujoco"
     """Engine."""
 

@@ -91,12 +91,12 @@ class TrackConfig:
 
 @dataclass(frozen=True)
 class TracksConfig:
-    """What our robots know of ball and opponents if they see pixels; `python -m benchmarks.eyes.errors` measures it."""
+    """Errors of what pixels tell our robots of ball and opponents; `python -m benchmarks.eyes.errors` fits them."""
 
     ball: TrackConfig
-    """Of the ball."""
+    """Errors about the ball."""
     opponents: TrackConfig
-    """Of each opponent."""
+    """Errors about each opponent."""
 
 
 @dataclass(frozen=True)
@@ -134,9 +134,9 @@ class PoseConfig:
     drift_m: NonNegative = 0.0
     """With `eyes.tracks`: standard deviation of our robots' error of the place, each axis, which changes slowly."""
     drift_rad: NonNegative = 0.0
-    """With `eyes.tracks`: that of the heading."""
+    """With `eyes.tracks`: standard deviation [rad] of our robots' error of the heading, which changes slowly."""
     drift_s: Positive = 1.0
-    """With `eyes.tracks`: time constant of both."""
+    """With `eyes.tracks`: time constant of the slow errors of place and heading."""
 
 
 @dataclass(frozen=True)

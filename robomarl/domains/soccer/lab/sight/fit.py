@@ -48,7 +48,7 @@ class FitConfig:
     seconds: float = 600.0
     """Wall time of training."""
     batch: int = 256
-    """Pictures of one step, half of them mirrored."""
+    """Number of pictures in one step, half of them mirrored."""
     rate: float = 2e-3
     """Largest learning rate; it rises over the first twentieth and then falls as a cosine."""
     wide: int = 32
@@ -60,7 +60,7 @@ class FitConfig:
 
 
 def wider(camera: PinholeCamera) -> PinholeCamera:
-    """Return a camera whose light, colours, blur and noise vary more than its file says: what training draws."""
+    """Return the camera that training draws: its light, colours, blur and noise vary more than its file says."""
     ranges = replace(
         camera.randomize, light=(0.5, 1.5), colour=(0.84, 1.16), blur=(0.0, 1.0), noise=(0.0, 0.05)
     )  # fmt: skip
@@ -128,7 +128,7 @@ def batches(scenario: SoccerScenario, size: int, seed: int, strip: GroundStrip) 
         yield from halves(ready.get())
 
 
-def strip_of(columns: int) -> GroundStrip:
+def strip_with(columns: int) -> GroundStrip:
     """Return the strip with so many columns; raises `UserError` if the network cannot have them."""
     if columns <= 0 or columns % UNIT_COLUMNS:
         raise UserError(f"--columns = {columns} is no positive multiple of {UNIT_COLUMNS}; give {2 * UNIT_COLUMNS}.")
@@ -152,7 +152,7 @@ def fit(config: FitConfig) -> Path:
     Raises:
         UserError: `columns` is no multiple of 96, or the network in `out` has other layers.
     """
-    strip = strip_of(config.columns)
+    strip = strip_with(config.columns)
     scenario = load_scenario(config.scenario, SoccerScenario)
     torch.manual_seed(config.seed)
     torch.set_num_threads(1)
