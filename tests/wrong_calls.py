@@ -243,6 +243,7 @@ VALUES: tuple[Row, ...] = (
     )),
     *(((*BASE["check"], *words), 2) for words in (
         ("--seconds", "0"), ("--seconds", "inf"), ("--sims", "fast"), ("--sims", "fast", "gazebo"), ("--seed", "-1"),
+        ("--filter", "qp"),
     )),
     *(((*BASE["up"], *words), 2) for words in (
         ("--flights", "-1"), ("--flights", "2"), ("--domain-id", "-1"), ("--domain-id", "1000"), ("--sim", "gazebo"),

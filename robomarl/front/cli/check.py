@@ -1,12 +1,15 @@
 """Compare the engines: same start, same commands, how far apart they drift. Exit status 1 if too far."""
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
 from robomarl.core.config import Positive, Seed
 from robomarl.core.types import Figures
+
+if TYPE_CHECKING:
+    from robomarl.lab.sim.scenario import Scenario
 
 
 @dataclass(frozen=True)
@@ -21,6 +24,9 @@ class Args:
     """How long they fly."""
     seed: Seed = 0
     """Starts, randomization, wind and commands."""
+    filter: Literal["off", "certificate"] = "off"
+    """certificate: first judge whether the certificate covers the team wherever the scenario lets it start, and print
+    the distances that references keep."""
 
 
 def run(args: Args) -> Figures:
@@ -28,6 +34,21 @@ def run(args: Args) -> Figures:
     from robomarl.lab.sim.check import CheckConfig, check_engines, table
     from robomarl.lab.sim.scenario import load_scenario
 
-    figures = check_engines(load_scenario(args.scenario), CheckConfig(args.sims, args.seconds, args.seed))
+    scenario = load_scenario(args.scenario)
+    kept = _certified(scenario) if args.filter == "certificate" else {}
+    figures = check_engines(scenario, CheckConfig(args.sims, args.seconds, args.seed))
     print(table(figures))
-    return figures
+    return {**kept, **figures}
+
+
+def _certified(scenario: "Scenario") -> Figures:
+    """Return the distances of references behind the certificate, and print them; raises `UserError` where it does not
+    cover the team."""
+    from robomarl.lab.certified import certified_team
+    from robomarl.lab.sim.filter_params import safety_params
+
+    figures = certified_team(scenario, safety_params(scenario)).figures
+    kept, tether = 2 * figures.learned.room_m, figures.tether
+    most = f", and those of carriers at most {tether.apart_m:.3g} m" if tether else ""
+    print(f"certificate: references keep {kept:.3g} m{most}.")
+    return {"references_keep_m": kept, "references_at_most_m": tether.apart_m if tether else None}

@@ -1,6 +1,8 @@
 """Carriers behind the certificate: malicious commands part no team, and teams that do not fit are refused."""
 
 import dataclasses
+import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,8 +15,10 @@ from robomarl.core.view import LoadSensed, LocalView
 from robomarl.domains.flight.core.payload.scenario import CableConfig
 from robomarl.domains.flight.lab.engines.teams import make_team
 from robomarl.domains.flight.lab.payload import tether as module
+from robomarl.domains.flight.lab.payload.start_distances import start_distances
 from robomarl.domains.flight.lab.safety.attack import ATTACK
 from robomarl.domains.flight.lab.scenario import FlightScenario
+from robomarl.front.cli import main
 from robomarl.lab import certified
 from robomarl.lab.certified import CertifiedPlayers, CertifiedTeamCarry, certified_team
 from robomarl.lab.prove import engine_attack
@@ -23,6 +27,8 @@ from robomarl.lab.sim.filter_params import safety_params
 from robomarl.lab.sim.scenario import load_scenario
 
 FIGURES_OF = certified.figures_of
+LOOSE = {"lean_rad": 0.4, "cable_scale": (0.9, 1.1), "attachment_m": (0.0, 0.1)}
+"""A team that the tether fits as its file has it, and not as it may be drawn."""
 UNEVEN = ((0.27, 0.22, 0.14), (0.27, -0.22, 0.14), (-0.27, 0.0, -0.5))
 """Points of a load [m] of which one is lower."""
 
@@ -34,7 +40,8 @@ def test_shipped_teams_fit(name: str):
 
 
 def carriers(name: str = "lift_3", **changes: object) -> FlightScenario:
-    """A scenario with changes of its cables; `tilt_rad` and `pull_m_s2` are of the load."""
+    """A scenario with changes of its cables; `tilt_rad` and `pull_m_s2` are of the load, `cable_scale` and
+    `attachment_m` of what is drawn."""
     scenario = load_scenario(name)
     assert isinstance(scenario, FlightScenario) and isinstance(scenario.cables, CableConfig)
     load, cables = scenario.carried
@@ -42,6 +49,8 @@ def carriers(name: str = "lift_3", **changes: object) -> FlightScenario:
         load = dataclasses.replace(load, start=dataclasses.replace(load.start, tilt_rad=changes.pop("tilt_rad")))
     if "pull_m_s2" in changes:
         load = dataclasses.replace(load, pull_m_s2=changes.pop("pull_m_s2"))
+    drawn = {name: changes.pop(name) for name in ("cable_scale", "attachment_m") if name in changes}
+    scenario = dataclasses.replace(scenario, randomize=dataclasses.replace(scenario.randomize, **drawn))
     return dataclasses.replace(scenario, load=load, cables=dataclasses.replace(cables, **changes))
 
 
@@ -94,10 +103,14 @@ def test_without_a_tether_references_leave_their_load(monkeypatch: pytest.Monkey
     ("name", "changes", "said"),
     [
         ("recover_3", {}, "begins with robots at rest on taut cables"),
-        ("lift_3", {"spread_rad": 0.05}, "carriers start 0.5.* m apart, and the certificate keeps 0.72"),
-        ("lift_3", {"lean_rad": 0.3}, r"start 1.3.* m apart .* cables.lean_rad = 0.3 lets them be 1.1"),
-        ("lift_3", {"tilt_rad": 0.6}, r"start 2..* m apart \(heights count 3.* times\), .* lets them be 1.5"),
-        ("lift_3", {"load_points_m": UNEVEN}, r"start 2..* m apart .* lets them be 1.8"),
+        ("recover_3", {"start_speed_m_s": 0.0, "start_slack": 0.0, "start_tilt_rad": 0.3}, "at rest on taut cables"),
+        ("lift_3", {"spread_rad": 0.05}, "start as near as 0.4.* m, and the certificate keeps 0.72"),
+        ("lift_3", {"lean_rad": 0.3}, r"start as far apart as 1.3.* m .* cables.lean_rad = 0.3 lets them be 1.1"),
+        ("lift_3", {"tilt_rad": 0.6}, r"start as far apart as 3..* m \(heights count 3.* times\), .* lets them be 1.5"),
+        ("lift_3", {"load_points_m": UNEVEN}, r"start as far apart as 2..* m .* lets them be 1.8"),
+        ("lift_3", {"spread_rad": 0.2, "attachment_m": (0.0, 0.1)}, "start as near as 0.5.* m, .* narrow cable_scale"),
+        ("lift_3", {"cable_scale": (0.7, 1.3)}, r"start as far apart as 2..* m .* narrow cable_scale"),
+        ("lift_3", LOOSE, r"start as far apart as 1.6 m .* lets them be 1.3.* narrow cable_scale"),
         ("lift_3", {"pull_m_s2": 1.0}, r"lift_3.toml: load.pull_m_s2 = 1 is more than carrier_600 can hold"),
     ],
 )
@@ -105,6 +118,62 @@ def test_teams_that_do_not_fit_are_refused_with_both_numbers(name: str, changes:
     scenario = carriers(name, **changes)
     with pytest.raises(UserError, match=said):
         certified_team(scenario, safety_params(scenario))
+
+
+def estimates(scenario: FlightScenario, episodes: int) -> np.ndarray:
+    """[E, pairs, 3] ways [m] from one carrier to another at the start, as they estimate their places."""
+    team = make_team(scenario, "fast", episodes, 0)
+    team.reset()
+    places = np.asarray(team.views().own.pos_m, float)
+    one, two = np.triu_indices(scenario.count, 1)
+    return places[:, two] - places[:, one]
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("lift_3", {}),
+        ("lift_3", {"cable_scale": (0.9, 1.1), "attachment_m": (0.0, 0.1)}),
+        ("lift_4", {"tilt_rad": 0.3, "attachment_m": (0.0, 0.05)}),
+        ("lift_6", {"tilt_rad": 0.1, "cable_scale": (0.8, 1.2)}),
+    ],
+)
+def test_no_team_starts_beyond_the_judged_distances(name: str, changes: dict[str, object]):
+    near, far = np.array([1.0, 1.0, 0.5]), np.array([1.0, 1.0, 3.0])
+    scenario = carriers(name, **changes)
+    least, most = start_distances(scenario, near, far)
+    ways = estimates(scenario, 4096)
+    nearest, farthest = (np.linalg.norm(ways * metric, axis=-1) for metric in (near, far))
+    assert least <= nearest.min() < 1.1 * least
+    assert most >= farthest.max() > 0.9 * most
+
+
+def test_a_team_that_is_judged_by_its_nominal_cables_never_agrees(monkeypatch: pytest.MonkeyPatch):
+    scenario = carriers(**LOOSE)
+    monkeypatch.setattr(module, "start_distances", lambda *given: (1.06, 1.31))
+    guard, team = certified_team(scenario, safety_params(scenario)), make_team(scenario, "fast", 64, 0)
+    team.reset()
+    memory = guard.init((64, 3))
+    for _ in range(50):
+        memory, result = guard(memory, team.views(), np.zeros((64, 3, 5)))
+        team.step(result.command, memory.plan)
+    agreed = (memory.robots.pact.number > 0).all((-1, -2))
+    assert 0 < agreed.sum() < 64
+
+
+def test_check_judges_the_start_before_the_engines_fly(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+):
+    text = (root / "sim" / "scenarios" / "lift_3.toml").read_text()
+    (tmp_path / "loose_3.toml").write_text(text.replace("attachment_m = [0.0, 0.005]", "attachment_m = [0.0, 0.2]"))
+    monkeypatch.chdir(tmp_path)
+    words = ("--filter", "certificate", "--sims", "fast", "mujoco", "--seconds", "0.2", "--json", "found.json")
+    assert main(["check", "loose_3.toml", *words]) == 1
+    said = capsys.readouterr().err
+    assert "loose_3.toml: carriers start as" in said and "narrow cable_scale or attachment_m of [randomize]" in said
+    assert main(["check", "lift_3", *words]) == 0
+    assert "references keep 0.722 m, and those of carriers at most 1.57 m" in capsys.readouterr().out
+    assert json.loads(Path("found.json").read_text())["references_keep_m"] == pytest.approx(0.722, abs=1e-3)
 
 
 def test_the_attack_finds_carriers_whose_certificate_has_no_room_for_bodies(monkeypatch: pytest.MonkeyPatch):

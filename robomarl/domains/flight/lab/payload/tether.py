@@ -10,13 +10,10 @@ from robomarl.core.certificate.figures import CertificateFigures, figures_of
 from robomarl.core.certificate.tether import Tether
 from robomarl.core.config import UserError
 from robomarl.core.filter.params import SafetyParams
-from robomarl.core.vectors import to_world
 from robomarl.core.view import LoadSensed, LocalView
 from robomarl.domains.flight.core.payload.scenario import CableConfig, LoadConfig
 from robomarl.domains.flight.core.payload.statics import reach_m
-from robomarl.domains.flight.lab.payload.follow import goal_attitude
-from robomarl.domains.flight.lab.payload.lift import thrown
-from robomarl.domains.flight.lab.payload.start import outward
+from robomarl.domains.flight.lab.payload.start_distances import start_distances
 from robomarl.domains.flight.lab.scenario import FlightScenario
 from robomarl.lab.simulation import Carriers
 
@@ -41,7 +38,7 @@ def carriers(scenario: FlightScenario, params: SafetyParams) -> Carriers | None:
     if scenario.load is None:
         return None
     load, cables = scenario.carried
-    if thrown(scenario) or cables.start_speed_m_s > 0 or cables.start_slack > 0:
+    if cables.start_tilt_rad > 0 or cables.start_speed_m_s > 0 or cables.start_slack > 0:
         raise UserError(
             f"{scenario.name}.toml: the certificate begins with robots at rest on taut cables, and start_tilt_rad, "
             "start_speed_m_s or start_slack of [cables] is above 0; choose the filter qp."
@@ -82,33 +79,23 @@ def apart_m(load: LoadConfig, cables: CableConfig) -> float:
 
 
 def _check_start(scenario: FlightScenario, figures: CertificateFigures) -> None:
-    """Raises `UserError` where two carriers start nearer than references may be, or farther apart, for some attitude
-    of the load: each in the metric of its own rule, with what courses bend between compared times."""
-    load, cables = scenario.carried
+    """Raises `UserError` where two carriers may start nearer than references may be, or farther apart: each in the
+    metric of its own rule, with what courses bend between compared times."""
     assert figures.tether is not None, "carriers have one"
-    stretch, ways = figures.tether.stretch, _pairs(load, cables)
-    near, far = (np.linalg.norm(ways * metric, axis=-1) for metric in (np.array(figures.squash), stretch))
+    stretch, lean_rad = figures.tether.stretch, scenario.carried[1].lean_rad
+    near, far = start_distances(scenario, np.array(figures.squash), stretch)
     kept = 2 * figures.learned.room_m + figures.bend_m
     most = figures.tether.apart_m - 2 * figures.bend_m * stretch.max()
-    if near.min(initial=math.inf) < kept:
+    if near < kept:
         raise UserError(
-            f"{scenario.name}.toml: carriers start {near.min():.3g} m apart, and the certificate keeps {kept:.3g} m; "
-            "set load_points_m farther apart, raise length_m or spread_rad of [cables], or choose the filter qp."
+            f"{scenario.name}.toml: carriers start as near as {near:.3g} m, and the certificate keeps {kept:.3g} m; "
+            "set load_points_m farther apart, raise length_m or spread_rad of [cables], narrow cable_scale or "
+            "attachment_m of [randomize], or choose the filter qp."
         )
-    if far.max(initial=0.0) > most:
+    if far > most:
         raise UserError(
-            f"{scenario.name}.toml: carriers start {far.max():.3g} m apart (heights count {stretch[2]:.3g} times), and "
-            f"cables.lean_rad = {cables.lean_rad:g} lets them be {most:.3g} m; raise it above spread_rad, lower "
-            "spread_rad or tilt_rad of [load.start], or set load_points_m at one height."
+            f"{scenario.name}.toml: carriers start as far apart as {far:.3g} m (heights count {stretch[2]:.3g} times), "
+            f"and cables.lean_rad = {lean_rad:g} lets them be {most:.3g} m; raise it above spread_rad, lower "
+            "spread_rad or tilt_rad of [load.start], narrow cable_scale or attachment_m of [randomize], or set "
+            "load_points_m at one height."
         )
-
-
-def _pairs(load: LoadConfig, cables: CableConfig) -> np.ndarray:
-    """[A, P, 3] ways [m] from one carrier to another at the start, of P pairs, for A attitudes of the load."""
-    places = np.array(cables.load_points_m) + outward(cables) * reach_m(load, cables)
-    ways = np.array([b - a for a, b in combinations(places, 2)]).reshape(-1, 3)
-    turns = np.linspace(-load.start.tilt_rad, load.start.tilt_rad, 9)
-    quats = [goal_attitude(roll, pitch, 0.0 * roll) for roll in turns for pitch in turns]
-    x, y, z = ways.T
-    rows = [to_world(tuple(quat), (x, y, z)) for quat in quats]
-    return np.stack([np.stack(row, -1) for row in rows])
