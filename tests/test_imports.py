@@ -6,7 +6,8 @@ import json
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -83,9 +84,10 @@ def imports(source: str, package: str) -> Iterator[Import]:
             yield Import(name, getattr(node, "lineno", 0), node in inside)
 
 
-def imports_of(name: str, path: Path) -> Iterator[Import]:
+@cache
+def imports_of(name: str, path: Path) -> tuple[Import, ...]:
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    return imports(path.read_text(), package)
+    return tuple(imports(path.read_text(), package))
 
 
 def floor_of(name: str) -> str | None:
@@ -93,7 +95,7 @@ def floor_of(name: str) -> str | None:
     return next((part for part in name.split(".")[1:] if part in MAY_IMPORT), None)
 
 
-def wrong_imports(name: str, found: Iterator[Import]) -> list[str]:
+def wrong_imports(name: str, found: Iterable[Import]) -> list[str]:
     floor = floor_of(name)
     if floor is None:
         return []
