@@ -129,3 +129,9 @@ def test_places_where_no_ball_can_be_and_way_points_of_no_task_are_refused(
 def test_a_skill_is_flown_by_one_robot(tmp_path: Path, base: str, task: str):
     with pytest.raises(UserError, match=f"count = 2: task = '{task}' is flown by one robot; make count 1"):
         load_scenario(written(tmp_path, "count = 2\n", base))
+
+
+@pytest.mark.parametrize("base", ["volley_bump", "volley_spike_easy"])
+def test_posts_are_bounded_in_tasks_that_have_them(tmp_path: Path, base: str):
+    with pytest.raises(UserError, match=r"own.toml: task = .* has no posts .* remove start.posts_within_m"):
+        load_scenario(written(tmp_path, "[start]\nposts_within_m = 0.5\n", base))

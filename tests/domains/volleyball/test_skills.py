@@ -116,6 +116,7 @@ MISTAKES = {
     ("volley_bump", 'task = "volley_strike"'): "has a target and no [aim]; add it with place_m and within_m",
     ("volley_bump", "[aim]\nplace_m = [0.0, 0.0, 2.0]\nwithin_m = 1.0"): "has no target that [aim] could name",
     ("volley_3v3", "[aim]\nplace_m = [0.0, 0.0, 2.0]\nwithin_m = 1.0"): "[aim] is of tasks without opponents",
+    ("volley_3v3", "[start]\nposts_within_m = 0.5"): "start.posts_within_m is of tasks without opponents",
     ("volley_go_to", "[incoming]\nplace_m = [0.0, 0.0, 2.0]\nvelocity_m_s = [0.0, 0.0, 2.0]"): "add [ball], or remove",
     ("volley_go_to", 'task = "volley_back_and_forth"'): "waypoints_m has 0 places; the robot flies between 2 or more",
 }

@@ -61,6 +61,10 @@ def check_own(scenario: VolleyScenario, task: VolleyTask) -> None:
         raise ValueError(f"task = {scenario.task!r} has a target and no [aim]; add it with place_m and within_m.")
     if scenario.aim and not task.has_aim:
         raise ValueError(f"task = {scenario.task!r} has no target that [aim] could name; remove [aim].")
+    if scenario.start.posts_within_m and not task.has_posts:
+        raise ValueError(
+            f"task = {scenario.task!r} has no posts that start.posts_within_m could bound; remove start.posts_within_m."
+        )
     if scenario.incoming and scenario.ball is None:
         raise ValueError("has [incoming] and no [ball]; add [ball], or remove [incoming].")
 

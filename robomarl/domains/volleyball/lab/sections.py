@@ -100,6 +100,9 @@ class VolleyStart:
     """Height [m] of the ball over the first robot."""
     speed_m_s: NonNegative = 0.0
     """Largest speed [m/s] of a robot at the start, each axis, uniform; 0: robots start at rest."""
+    posts_within_m: Positive | None = None
+    """`volley_bump_pass`: largest distance [m] along y of a robot's post from its anchor, which `PassLaw` keeps; None:
+    posts may be anywhere."""
 
 
 @dataclass(frozen=True)

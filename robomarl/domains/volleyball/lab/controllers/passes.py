@@ -60,7 +60,11 @@ class PassLaw(StrikeLaw):
 
     def own_y(self, seen: CourtSeen) -> Array:
         """Place of the drone's post along y [m]."""
-        return namespace(seen.anchor[1]).sign(seen.anchor[1]) * self.gains.home
+        xp, within_m = namespace(seen.anchor[1]), self._scenario.start.posts_within_m
+        side, away = xp.sign(seen.anchor[1]), xp.abs(seen.anchor[1])
+        if within_m is None:
+            return side * self.gains.home
+        return side * xp.clip(self.gains.home, away - within_m, away + within_m)
 
     def has_turn(self, seen: CourtSeen) -> Array:
         """[...] bool."""

@@ -144,6 +144,10 @@ class StrikeGains(NamedTuple):
     decides in each period."""
     grip: float = 0.0
     """Share of the ball's horizontal speed that a contact is assumed to take off by friction: 0 for a smooth racket."""
+    learn: float = 0.0
+    """`ApexBumpLaw`: share of the height that an apex misses, by which the next blows are corrected ..."""
+    reach_m: float = 0.0
+    """... and the wanted height of the apex [m]."""
 
 
 class ComingContact(NamedTuple):

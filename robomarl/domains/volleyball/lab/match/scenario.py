@@ -69,6 +69,8 @@ def _check_teams(scenario: MatchScenario) -> None:
         raise ValueError(f"opponent.script = {scenario.opponent.script!r} is no script; allowed: {SCRIPT!r}.")
     if own := [name for name in ("incoming", "aim") if getattr(scenario, name) is not None]:
         raise ValueError(f"[{own[0]}] is of tasks without opponents; remove it from a match.")
+    if scenario.start.posts_within_m is not None:
+        raise ValueError("start.posts_within_m is of tasks without opponents; leave it out of a match.")
     if scenario.command != "acceleration":
         raise ValueError(f"command = {scenario.command!r} is of tasks without opponents; leave it out of a match.")
     behind = [x for x, _, _ in scenario.start.anchors_m if x <= 0]

@@ -57,6 +57,8 @@ class VolleyTask:
     """Least number of places in `waypoints_m`."""
     has_aim: bool = False
     """The scenario has a section `[aim]`."""
+    has_posts: bool = False
+    """`start.posts_within_m` may bound the posts at which robots wait."""
     is_alone: bool = False
     """The task is flown by one robot."""
 

@@ -106,4 +106,5 @@ BUMP_PASS = VolleyTask(
     failed=failed,
     metric="num_success_cross",
     least=13.0,
+    has_posts=True,
 )
