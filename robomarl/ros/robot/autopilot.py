@@ -128,7 +128,12 @@ class Autopilot:
         outside = ["is outside its tube"] if found.trip and not found.waits else []
         near = [self._inbox.mates[k] for k in found.too_near]
         outside += [f"heard {', '.join(near)} later than radio range_m says"] if near else []
-        return "; ".join([*agrees, *outside, *(["brakes, because its clock was set"] if found.waits else [])])
+        brakes = {
+            "a stranger is faster, or nearer, than its bounds let it be": found.strays,
+            "its clock was set": found.waits,
+        }
+        outside += [f"brakes, because {why}" for why, does in brakes.items() if does]
+        return "; ".join([*agrees, *outside])
 
     def clock_jumped(self, by_s: float) -> None:
         """The clock of stamps was set by this time [s]."""

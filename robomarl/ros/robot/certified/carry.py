@@ -46,6 +46,8 @@ class RobotCarry(NamedTuple):
     """Time from which on the session listens: before it has for long enough, nobody that was not heard is far away."""
     decided_s: float = 0.0
     """Time of the decision that `worn` is of, on the team's clock; 0: there was none."""
+    strays: bool = False
+    """True from a sighting that breaks A10 on until the reference rests, see `stranger_watch`."""
     rows: tuple[tuple[float, np.ndarray], ...] = ()
     """What the robot would have said after its last decisions, and when, the oldest first: words wait `held_s`, however
     late its decisions come."""
@@ -87,6 +89,8 @@ class Doubts(NamedTuple):
     """The clock was set, and the reference does not rest yet."""
     too_near: tuple[int, ...] = ()
     """Rows of teammates that were heard anew and too near: the radio reaches less far than its stated range."""
+    strays: bool = False
+    """A stranger is faster or nearer than one can be: a bound of strangers or of sightings does not hold."""
 
 
 class TeamSeat(NamedTuple):

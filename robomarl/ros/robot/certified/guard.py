@@ -32,12 +32,15 @@ from robomarl.core.domain.onboard import CertifiedCommand
 from robomarl.core.filter.filter import SAME
 from robomarl.core.filter.memory import LARGE, Reason
 from robomarl.core.filter.model.bias import unanchored
+from robomarl.core.filter.model.constants import constants_of
+from robomarl.core.filter.model.strangers import strangers_in
 from robomarl.core.filter.params import SafetyParams
 from robomarl.core.tree import Branch, Tree, each, new_tuple
 from robomarl.core.types import SENT, Array, FilterResult
 from robomarl.core.view import LocalView, blank_view
 from robomarl.ros.robot.certified.bare import rounded
 from robomarl.ros.robot.certified.carry import Ageing, Doubts, RobotCarry, TeamSeat
+from robomarl.ros.robot.certified.stranger_watch import strayed
 from robomarl.ros.robot.certified.words import AddressedWord, rows_of
 
 MOST_HZ = 250.0
@@ -85,6 +88,7 @@ class CertifiedRobot:
         if self._reach:
             check_reach(self._reach, self._fleet)
         self.certificate, self._is_gained, self._way = certificate_of(params, self.figures), is_gained, way
+        self._front = constants_of(self.figures.front)
         self._leads = np.array([index < mate for mate in mates], bool)
         self._lost = blank_view(len(mates)).own._replace(pos_m=np.full(3, np.nan))
 
@@ -182,7 +186,7 @@ class CertifiedRobot:
         robot = carry.robot
         unagreed = np.flatnonzero(carry.present & (robot.pact.number == 0))
         near = np.flatnonzero(carry.too_near)
-        return Doubts(tuple(unagreed.tolist()), bool(robot.trip), carry.waits, tuple(near.tolist()))
+        return Doubts(tuple(unagreed.tolist()), bool(robot.trip), carry.waits, tuple(near.tolist()), carry.strays)
 
     def said(self, carry: RobotCarry) -> np.ndarray | None:
         """[1 + 2 K, 15] what the robot says to its teammates, see `words.rows_of`; None before it has a place."""
@@ -293,15 +297,23 @@ class CertifiedRobot:
     def _step(self, carry: RobotCarry, view: LocalView, nominal: np.ndarray) -> tuple[RobotCarry, Certified]:
         given = DecisionInputs(view, carry.heard, self._leads, carry.present, nominal, np.array(carry.now_s))
         before = carry.robot
-        waits = carry.waits and bool(rests_at_s(before.course, np) > carry.now_s + self.figures.lead_s)
-        if waits:  # as one outside its tube: its reference comes to rest
+        moves = bool(rests_at_s(before.course, np) > carry.now_s + self.figures.lead_s)
+        waits, strays = carry.waits and moves, (carry.strays and moves) or self._sees_stray(carry, view)
+        if waits or strays:  # as one outside its tube: its reference comes to rest
             before = before._replace(trip=np.array(True))
         robot, found = self.certificate.step(before, given)
-        after = carry._replace(robot=robot, waits=waits)
+        after = carry._replace(robot=robot, waits=waits, strays=strays)
         if self.figures.held_back and (rows := self._rows(after)) is not None:
             old = sum(self._may_say(at_s, carry.now_s) for at_s, _ in carry.rows)  # of which the newest is said
             after = after._replace(rows=(*carry.rows[max(old - 1, 0) :], (carry.now_s, rows)))
         return after, found
+
+    def _sees_stray(self, carry: RobotCarry, view: LocalView) -> bool:
+        """Return True if a sighting breaks A10."""
+        if not carry.robot.placed or (seen := strangers_in(self._front, view)) is None:
+            return False
+        own_error_m, now_s = self.params.safety.position_error_m, np.array(carry.now_s)
+        return bool(strayed(self.figures, carry.robot.course, seen, now_s, own_error_m).any())
 
     @property
     def mark(self) -> str:
