@@ -87,19 +87,24 @@ def run(args: Args) -> Figures:
     options = options_of(args, config, seed)
     if args.data or config.algorithm in ("bc", "td3_bc", "iql"):
         return offline(config, scenario, args.data, options)
-    if config.algorithm == "search":
+    if config.algorithm in ("search", "gradient"):
         return search(config, scenario, options, args)
     return imitate(config, options.out, seed, args.quiet) if args.imitate else train(config, scenario, options)
 
 
 def search(config: "TrainConfig", scenario: "Scenario", options: "RunOptions", args: Args) -> Figures:
-    """Search the gains of the task's law; a run folder that `eval` and `export` take."""
+    """Search the gains of the task's law, or train its network; a run folder that `eval` and `export` take."""
     from robomarl.lab.sim.engines.compiler import keep_compiled
+    from robomarl.lab.train.policy_search.gradient import gradient_run
     from robomarl.lab.train.policy_search.search import SearchOptions, search_run
 
-    keep_compiled()
-    limits = options.seed, args.quiet, options.minutes
-    found = search_run(config, scenario, SearchOptions(options.out, *limits, recipe=recipe_name(args)))
+    keep_compiled(shares=config.algorithm == "search")
+    told = SearchOptions(options.out, options.seed, args.quiet, options.minutes, recipe=recipe_name(args))
+    if config.algorithm == "gradient":
+        found = gradient_run(config, scenario, told)
+        print(f"{options.out}: mean reward {found['score']:.3g} after {found['steps']:,} agent-steps.")
+        return found
+    found = search_run(config, scenario, told)
     print(f"{options.out}: {', '.join(f'{name} {value:.3g}' for name, value in found['gains'].items())}")
     return found
 

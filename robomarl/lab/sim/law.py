@@ -90,6 +90,20 @@ class GainedLaw(Law, Protocol):
 
 
 @runtime_checkable
+class NetworkLaw(GainedLaw, Protocol):
+    """A law with a network, whose layers are the last gains: arrays, or () without a network."""
+
+    def with_network(self, seed: int) -> Gains:
+        """Return the gains with a new network, which does not change the commands yet."""
+        ...
+
+
+def numbers_of(gains: Gains) -> np.ndarray:
+    """[G] the gains that are numbers; layers of a network, which come after them, are left out."""
+    return np.array([value for value in gains if np.ndim(value) == 0], float)
+
+
+@runtime_checkable
 class RememberingLaw(GainedLaw, Protocol):
     """A law that passes numbers of its own from one decision to the next; they are 0 at the start."""
 

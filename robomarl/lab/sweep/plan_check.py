@@ -94,7 +94,7 @@ UNUSED: dict[str, Unused] = {
         ("clip", "entropy_cost", "value_cost", "critic_first", "target_kl", "final_target_kl"),
         _of_algorithms("mappo", "ippo"),
     ),
-    "search": _of_algorithms("search"),
+    "search": _of_algorithms("search", "gradient"),
     "reppo": _of_algorithms("reppo"),
     "offline": _of_algorithms(*OFFLINE),
     "imitation": lambda config, _: "it belongs to `robomarl train --imitate`",

@@ -215,12 +215,13 @@ class TrainConfig:
     """Version of the file's layout; files of version 1 are read too."""
     scenario: str = "swap_4"
     """Scenario of the training."""
-    algorithm: Literal["mappo", "ippo", "shac", "reppo", "pqn", "search", "bc", "td3_bc", "iql"] = "mappo"
+    algorithm: Literal["mappo", "ippo", "shac", "reppo", "pqn", "search", "gradient", "bc", "td3_bc", "iql"] = "mappo"
     """mappo: the critic sees the privileged state; ippo: only the robot's own observation; shac: the gradient of the
     engine itself, see `robomarl.lab.train.shac`; reppo: the slope of a critic of actions, see
     `robomarl.lab.train.reppo.learner`; pqn: Q-learning over discrete actions, see `robomarl.lab.train.pqn.learner`;
-    search: no critic, the gains of the task's law are searched, see `robomarl.lab.train.policy_search.search`; bc,
-    td3_bc, iql: from a data set, see `robomarl.lab.train.offline`."""
+    search: no critic, the gains of the task's law are searched, see `robomarl.lab.train.policy_search.search`;
+    gradient: the engine's gradient trains the network of the task's law, see
+    `robomarl.lab.train.policy_search.gradient`; bc, td3_bc, iql: from a data set, see `robomarl.lab.train.offline`."""
     total_steps: Count = 60_000_000
     """Agent-steps of the whole run; schedules end here."""
     stop_after: Count | None = None

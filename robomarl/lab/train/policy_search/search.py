@@ -25,7 +25,7 @@ from robomarl.core.bundle.provenance import Ancestor
 from robomarl.core.config import UserError
 from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.env import make_env
-from robomarl.lab.sim.law import GainedLaw, Gains, decided, memory_of
+from robomarl.lab.sim.law import GainedLaw, Gains, decided, memory_of, numbers_of
 from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.simulation import simulation_of
 from robomarl.lab.train.algorithm import training_env
@@ -83,11 +83,12 @@ def search_run(config: TrainConfig, scenario: Scenario, options: SearchOptions) 
     env, count = training_env(config, scenario), config.search.candidates
     score = jax.jit(make_score(env, law, config.search, config.num_envs // count))
     with names(options.recipe):
-        first, steps = first_gains(law, config.search.start), steps_of(law, config.search)
+        first = numbers_of(first_gains(law, config.search.start))
+        steps = steps_of(law, config.search)
         rivals = rivals_of(env, law, config.search)
-        moved = np.flatnonzero(steps)
-        step, least = (np.asarray(gains)[moved] for gains in (steps, law.search_least))
-        start = np.asarray(first)[moved] / step
+        moved = np.flatnonzero(numbers_of(steps))
+        step, least = (numbers_of(gains)[moved] for gains in (steps, law.search_least))
+        start = first[moved] / step
         check_start(np.array(law.gains._fields)[moved], start, least / step)
     create_run(options.out, config, scenario, options.seed, options.ancestry)
     bounds = np.stack([least / step, start * 0 + MOST], -1)
@@ -95,7 +96,7 @@ def search_run(config: TrainConfig, scenario: Scenario, options: SearchOptions) 
 
     def whole(found: np.ndarray) -> np.ndarray:
         """Return gains [..., G] from the searched values [..., S]."""
-        gains = np.broadcast_to(np.asarray(first), (*found.shape[:-1], len(first))).copy()
+        gains = np.broadcast_to(first, (*found.shape[:-1], len(first))).copy()
         gains[..., moved] = found * step
         return gains
 

@@ -105,7 +105,7 @@ class LawRun:
 def save_law(folder: Path, gains: Gains, stats: ObservationStats) -> None:
     """Write `law.json`."""
     seen = {name: np.asarray(value, float).tolist() for name, value in asdict(stats).items()}
-    numbers = {name: float(value) for name, value in gains._asdict().items()}
+    numbers = {name: np.asarray(value, float).tolist() for name, value in gains._asdict().items()}
     replace_text(folder / FILE, json_text({"gains": numbers, "seen": seen}))
 
 
@@ -121,12 +121,18 @@ def load_law(folder: str | Path) -> LawRun:
     content = read_json(folder / FILE)
     try:
         stats = ObservationStats(**{name: np.asarray(value, float) for name, value in content["seen"].items()})
-        gains = type(gained_law(scenario).gains)(**content["gains"])
+        gains = read_gains(gained_law(scenario), content["gains"])
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(f"{folder / FILE}: is not whole ({error}); the run folder is damaged.") from None
     told = (about["seed"], about["commit"], about["versions"])
     ancestry = parse_ancestry(about, str(folder / "run.json"))
     return LawRun(folder, scenario, config, *told, gains, stats, ancestry=ancestry)
+
+
+def read_gains(law: GainedLaw, content: dict[str, float | list]) -> Gains:
+    """Return gains from numbers, and layers of a network from lists; raises `TypeError` for an unknown name."""
+    layers = {name: np.asarray(value, np.float32) for name, value in content.items() if np.ndim(value)}
+    return type(law.gains)(**(content | layers))
 
 
 class LawRunPolicy:

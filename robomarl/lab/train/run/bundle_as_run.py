@@ -47,7 +47,7 @@ def teams_of(source: str) -> tuple[int, int] | None:
     return load_bundle(source).contract.team_size
 
 
-def _law(source: str, bundle: Bundle, numbers: dict[str, float]) -> LawRun:
+def _law(source: str, bundle: Bundle, numbers: dict[str, float | np.ndarray]) -> LawRun:
     """A bundle of a law with gains."""
     training, elements = bundle.contract.training, bundle.contract.observation.elements
     scenario = opened_from_bundle(bundle)

@@ -238,9 +238,10 @@ def sealed_weights(bundle: "Bundle", source: str) -> dict[str, np.ndarray]:
         raise UserError(f"--init {source}: {said}; export the bundle anew.") from None
 
 
-def gains_of(weights: Mapping[str, np.ndarray]) -> dict[str, float]:
-    """The gains of a law by name; empty where the weights are a network's."""
-    return {name.removeprefix(LAW): float(value) for name, value in weights.items() if name.startswith(LAW)}
+def gains_of(weights: Mapping[str, np.ndarray]) -> dict[str, float | np.ndarray]:
+    """The gains of a law by name, numbers or layers of a network; empty where all weights are a network's."""
+    named = {name.removeprefix(LAW): value for name, value in weights.items() if name.startswith(LAW)}
+    return {name: value if np.ndim(value) else float(value) for name, value in named.items()}
 
 
 def _init_carry(run: Run, batch: tuple[int, ...]) -> tuple[np.ndarray, ...]:

@@ -13,6 +13,7 @@ from robomarl.core.geometry import join, namespace
 from robomarl.core.spec import ObservationField, ObservationSpec
 from robomarl.core.types import GRAVITY_M_S2, Array
 from robomarl.domains.volleyball.core.terminal_lq import gains_at
+from robomarl.domains.volleyball.lab.controllers.residual import ResidualWeights, added, corrected, new_weights
 from robomarl.domains.volleyball.lab.controllers.strike import BALL, READS, CourtSeen, seen_of
 from robomarl.domains.volleyball.lab.scenario import VolleyScenario
 
@@ -70,13 +71,17 @@ class RunUpGains(NamedTuple):
     """Share of the tilt that the command lets be: turning back takes lift away."""
     aside_m: float = 0.0
     """Offset of the course along x."""
+    first: Array = ()
+    """Layers of the network that adds to the command until the hit, see `ResidualWeights`; (): there is none."""
+    second: Array = ()
+    last: Array = ()
 
 
 class HitLaw:
     """(drone, anchor, ball) -> acceleration and yaw rate."""
 
-    search_step = RunUpGains._make([*[4.0] * (2 * KNOTS), 10.0, 3.0, 10.0, 3.0, 0.25, 0.1])
-    search_least = RunUpGains._make([*[-14.0] * (2 * KNOTS), 0.5, 0.5, 0.5, 0.5, -0.5, -0.4])
+    search_step = RunUpGains(*[4.0] * (2 * KNOTS), 10.0, 3.0, 10.0, 3.0, 0.25, 0.1)
+    search_least = RunUpGains(*[-14.0] * (2 * KNOTS), 0.5, 0.5, 0.5, 0.5, -0.5, -0.4)
 
     def __init__(self, scenario: VolleyScenario, gains: RunUpGains | None = None) -> None:
         """Work out the course."""
@@ -94,10 +99,20 @@ class HitLaw:
     def act(self, obs: Array) -> Array:
         """Observation [..., O] -> command [..., 4]."""
         seen, xp, limits = seen_of(obs), namespace(obs), self._scenario.vehicle_config.limits
-        is_gone, commands = seen.ball_vel[0] < GONE_M_S, zip(self.run_up(seen), self.home(seen), strict=True)
-        limited = zip(commands, limits.accel_min_m_s2, limits.accel_max_m_s2, strict=True)
-        each = [xp.clip(xp.where(is_gone, home, run), low, high) for (run, home), low, high in limited]
+        ends = tuple(zip(limits.accel_min_m_s2, limits.accel_max_m_s2, strict=True))
+        run_up, is_gone = self.run_up(seen), seen.ball_vel[0] < GONE_M_S
+        if len(self.gains.first):
+            more = added(ResidualWeights(self.gains.first, self.gains.second, self.gains.last), seen)
+            run_up = [corrected(run, extra, *end) for run, extra, end in zip(run_up, more, ends, strict=True)]
+        each = [
+            xp.clip(xp.where(is_gone, home, run), *end)
+            for run, home, end in zip(run_up, self.home(seen), ends, strict=True)
+        ]
         return join([*each, each[0] * 0])
+
+    def with_network(self, seed: int) -> RunUpGains:
+        """Return the gains with a new network, which adds nothing yet."""
+        return self.gains._replace(**new_weights(seed)._asdict())
 
     def run_up(self, seen: CourtSeen) -> list[Array]:
         """Acceleration [m/s^2] along the course."""

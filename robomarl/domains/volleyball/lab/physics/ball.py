@@ -19,6 +19,8 @@ from robomarl.domains.volleyball.lab.scenario import VolleyScenario
 
 DEEP_M = 0.05
 """Distance [m] by which a ball may be below the racket's side and still be hit: it passed the rim otherwise."""
+SLOW_M_S = 1e-3
+"""Least speed [m/s] of approach for which a time to the meeting is worked out."""
 NEVER = 1e3
 """Time [s] of a blow that does not happen."""
 
@@ -107,6 +109,28 @@ def _closing(scenario: VolleyScenario, drone: Drone, up: Vec3, ball: FlyingBall)
     turning = cross(to_world(drone.quat, drone.omega), up)
     rate = dot(minus(ball.vel, drone.vel), up) + dot(minus(ball.pos, drone.pos), turning)
     return gap, rate
+
+
+def meeting_plane(scenario: VolleyScenario, drone: Drone, ball: FlyingBall, within_s: float) -> tuple[Array, Array]:
+    """Return whether the ball's surface will go through the plane of each racket within a time [s], [..., N] bool, and
+    how far from the racket's axis [m], by motion at constant velocities and body rates.
+
+    Args:
+        scenario: radii, racket.
+        drone: robots, [..., N].
+        ball: the ball, [...].
+        within_s: the time.
+    """
+    one = FlyingBall(*(tuple(c[..., None] for c in part) for part in ball))
+    up, xp = up_axis(drone.quat), namespace(ball.pos[0])
+    gap, rate = _closing(scenario, drone, up, one)
+    in_s = gap / xp.maximum(-rate, SLOW_M_S)
+    meets = (gap > 0) & (rate < 0) & (in_s <= within_s)
+    then = xp.where(meets, in_s, 0.0)
+    turned = tuple(u + then * t for u, t in zip(up, cross(to_world(drone.quat, drone.omega), up), strict=True))
+    there = tuple(p + then * v for p, v in zip(drone.pos, drone.vel, strict=True))
+    _, aside2 = gap_of(scenario, there, turned, fallen(one, then).pos)
+    return meets, xp.sqrt(xp.maximum(aside2, TINY))
 
 
 def _root(gap: Array, rate: Array, curve: Array, dt_s: float) -> Array:

@@ -8,6 +8,8 @@ metric: hits after the first with an apex above 3.5 m since the last.
 
 from robomarl.core.geometry import namespace, norm
 from robomarl.core.types import Array
+from robomarl.domains.volleyball.core.ballistics import time_to_fall
+from robomarl.domains.volleyball.lab.physics.ball import meeting_plane
 from robomarl.domains.volleyball.lab.scenario import VolleyScenario
 from robomarl.domains.volleyball.lab.tasks.base import (
     BALL,
@@ -22,6 +24,7 @@ from robomarl.domains.volleyball.lab.tasks.base import (
     to_all,
     with_rally,
 )
+from robomarl.domains.volleyball.lab.world import ball_of, drones_of
 from robomarl.lab.sim.model import TeamWorld
 
 GAP = 25
@@ -32,6 +35,8 @@ FALLS_THROUGH_M = 2.0
 """Height [m] at which the distance of a hit is measured, on the way down."""
 BUMP_APEX_M = 3.5
 """Height [m] that the ball must reach between two hits that count."""
+RIM_M = 0.165
+"""Distance [m] of a contact from the racket's axis beyond which the term `rim` grows."""
 NET_M = 0.01
 """Distance [m] to the net's plane below which the drone has failed."""
 
@@ -59,8 +64,30 @@ def hit_terms(scenario: VolleyScenario, before: TeamWorld, after: TeamWorld) -> 
         "distance": once(scenario, ends * rally.score),
         "strays": once(scenario, strays * ~rally.is_over),
         "fault": once(scenario, hit_failed(scenario, after)),
+        "reach": once(scenario, rally.hit.any(-1) * reach_m(after)),
+        "rim": once(scenario, rim_m2(scenario, before)),
     }
     return {name: to_all(after, value) for name, value in each.items()}
+
+
+def reach_m(world: TeamWorld) -> Array:
+    """[...] distance of a hit [m], foreseen by the ball's flight from now on: unlike the metric it has a gradient at
+    the hit itself."""
+    ball, fast = world.own.ball_pos_m, world.own.ball_vel_m_s
+    left_s = time_to_fall(ball[..., 2], fast[..., 2], FALLS_THROUGH_M)
+    return world.goal_m[..., 0, 0] - ball[..., 0] - left_s * fast[..., 0]
+
+
+def rim_m2(scenario: VolleyScenario, world: TeamWorld) -> Array:
+    """[...] squared distance [m^2] beyond `RIM_M` at which the falling ball will go through the plane of the racket
+    within the coming decision, from the racket's axis; 0 if it does not.
+
+    A miss is a jump of the reward that no gradient sees; this price has one on both sides of the rim.
+    """
+    xp, (drone, ball) = namespace(world.pos_m), (drones_of(world), ball_of(world))
+    meets, aside = meeting_plane(scenario, drone, ball, scenario.period_s)
+    falling = ball.vel[2][..., None] < 0
+    return (xp.maximum(aside - RIM_M, 0.0) ** 2 * (meets & falling)).sum(-1)
 
 
 def hit_failed(scenario: VolleyScenario, world: TeamWorld) -> Array:
@@ -112,7 +139,7 @@ HIT = VolleyTask(
     features=(*STATE, *BALL),
     judge=judge_hit,
     terms=hit_terms,
-    weights={"hit": 1.0, "distance": 2.0, "strays": -0.05, "fault": -10.0},
+    weights={"hit": 1.0, "distance": 2.0, "strays": -0.05, "fault": -10.0, "reach": 0.0, "rim": 0.0},
     failed=hit_failed,
     metric="ball_done_x_dist_to_anchor",
     least=5.0,
