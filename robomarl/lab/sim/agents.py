@@ -114,6 +114,10 @@ class AgentsEnv(Env, Generic[W]):
         """Return the input [N, P] of a central critic."""
         raise NotImplementedError
 
+    def teacher_obs(self, state: State) -> jax.Array:
+        """Return the observations [N, O] that a trained teacher decides on; by default those of the robots."""
+        return state.obs  # type: ignore[return-value]
+
     def team_privileged(self, state: State) -> jax.Array:
         """Return the input [P] of a critic of the whole team, robots in order; by default all of `privileged`."""
         return self.privileged(state).reshape(-1)

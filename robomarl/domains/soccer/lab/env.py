@@ -9,6 +9,7 @@ from robomarl.domains.soccer.lab.engines.fast import make_fast
 from robomarl.domains.soccer.lab.game import SoccerWorld, advance, num_step_draws, planning
 from robomarl.domains.soccer.lab.safety.jax_command_filter import JaxPlayerFilter
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
+from robomarl.domains.soccer.lab.sight.clear_views import cleared
 from robomarl.domains.soccer.lab.start import num_start_draws, start_game, starts_alone
 from robomarl.domains.soccer.lab.views import player_views
 from robomarl.lab.sim.agents import AgentsEnv, EpisodeState, State, StepOutcome, merge_weights
@@ -109,6 +110,16 @@ class SoccerEnv(AgentsEnv):
     def views(self, game: SoccerWorld) -> LocalView:
         """Return the views of all robots, [M, ...]."""
         return player_views(self.scenario, game)
+
+    def teacher_obs(self, state: State) -> jax.Array:
+        """Return the observations [M, O] that a trained teacher decides on: where our robots' errors change slowly,
+        those of robots that see without errors.
+        """
+        game: SoccerWorld = state.pipeline_state.world  # type: ignore[union-attr]
+        if not game.errors:
+            return super().teacher_obs(state)
+        views = self.views(cleared(self.scenario, game))
+        return self.observation.observe(self.observation.init(views), views)[1]  # type: ignore[return-value]
 
     def privileged(self, state: State) -> jax.Array:
         """Return [M, P], the input of a central critic."""

@@ -79,7 +79,7 @@ def hear(scenario: SoccerScenario, air: SoccerAir, message: SoccerMessage, lost:
     dx, dy = x - message.x[..., None], y - message.y[..., None]
     heard = (dx * dx + dy * dy <= radio.range_m**2) & ~lost
     moved = [xp.where(heard, *pair) for pair in zip((x, y, *rest), motion_before, strict=True)]
-    pictures = zip((_each(scenario.count, part) for part in sight), sight_before, strict=True)
+    pictures = zip((things_to_mates(scenario.count, part) for part in sight), sight_before, strict=True)
     told = CameraPicture(*(xp.where(heard[..., None], *pair) for pair in pictures))
     kept = SoccerMessage(moved[0], moved[1], moved[2], moved[3], told, tuple(moved[4:]))
     return SoccerAir(kept, xp.where(heard, radio.latency_s, air.age_s + scenario.period_s).astype(air.age_s.dtype))
@@ -93,8 +93,8 @@ def to_mates(count: int, part: Array) -> Array:
     return xp.stack(rows, -1) if rows else part[..., None][..., :0]
 
 
-def _each(count: int, part: Array) -> Array:
-    """[..., M, T] -> [..., M, K, T]: `to_mates` of every thing."""
+def things_to_mates(count: int, part: Array) -> Array:
+    """Return every robot's row of things as its teammates get it: [..., M, T] -> [..., M, K, T]."""
     xp = namespace(part)
     return xp.moveaxis(to_mates(count, xp.moveaxis(part, -1, 0)), 0, -1)
 

@@ -30,7 +30,6 @@ from robomarl.lab.train.rollout import forget, noise_floor, restart
 from robomarl.lab.train.self_play import league as leagues
 from robomarl.lab.train.self_play.league import NO_TEAMS, League, Memory, Opponents, TrainedTeams, as_team
 from robomarl.lab.train.state import Metrics, Rollout, TrainState, Update
-from robomarl.lab.trees import Tree
 
 TAUGHT_LAST = 0.1
 """Last learning rate of the lessons over the first."""
@@ -130,20 +129,13 @@ def collect_games(
     floor, count, taught = noise_floor(config, state.steps), env.scenario.count, is_taught(config, state.steps)
     teams = opponents.teams(state.league, as_team(state.params["actor"], state.obs_stats))
 
-    def label(memory: Memory, game: Tree, obs: jax.Array) -> tuple[Memory, jax.Array]:
-        blank = jnp.zeros((config.num_envs, count, env.action_size))
-        if not config.self_play.teacher:
-            return memory, blank
-        views = jax.vmap(env.views)(game)
-        return jax.lax.cond(taught, opponents.teach, lambda m, *_: (m, blank), memory, views, obs)
-
     def decide(now: tuple, noise: jax.Array) -> tuple[tuple, tuple]:
         here, carry, memory = now
         game, ours = here.pipeline_state.world, here.obs[:, :count]
         carry, output = networks.act(state.params["actor"], carry, networks.normalize(ours, state.obs_stats))
         dist = distribution(output, config.noise, floor)
         raw = dist.loc + dist.scale * noise
-        memory, wanted = label(memory, game, here.obs)
+        memory, wanted = lesson(config, env, opponents, (memory, here), taught)
         memory, theirs = opponents.act(memory, teams, jax.vmap(env.views)(game), here.obs)
         after = jax.vmap(env.step)(here, jnp.concatenate([squash(raw, env.action), theirs], 1))
         kept = (ours, critic_input(env, here), raw, log_prob(dist, raw), after.reward[:, :count])
@@ -160,6 +152,26 @@ def collect_games(
     steps = state.steps + config.unroll * config.num_envs * count
     league = state.league._replace(memory=memory)
     return state._replace(env=last, carry=carry, key=key, steps=steps, league=league), rollout, wanted
+
+
+def lesson(
+    config: TrainConfig, env: AgentsEnv, opponents: Opponents, now: tuple[Memory, State], taught: jax.Array
+) -> tuple[Memory, jax.Array]:
+    """Return (memory, the teacher's actions in our place [B, N, A]) of games [B]; zeros where no teacher is asked.
+
+    A trained teacher decides on `AgentsEnv.teacher_obs`, which may show more than the learner sees (learning by
+    cheating: Chen et al., CoRL 2019).
+    """
+    memory, games = now
+    blank = jnp.zeros((config.num_envs, env.scenario.count, env.action_size))
+    if not config.self_play.teacher:
+        return memory, blank
+
+    def teach(memory: Memory) -> tuple[Memory, jax.Array]:
+        views = jax.vmap(env.views)(games.pipeline_state.world)  # type: ignore[union-attr]
+        return opponents.teach(memory, views, jax.vmap(env.teacher_obs)(games))
+
+    return jax.lax.cond(taught, teach, lambda m: (m, blank), memory)
 
 
 def critic_input(env: AgentsEnv, state: State) -> jax.Array:
