@@ -61,10 +61,11 @@ def test_figures_name_every_variation(monkeypatch: pytest.MonkeyPatch):
     assert found["contact_episodes"] == 0 < found["min_distance_m"]
 
 
+@pytest.mark.parametrize("name", ["crowd_8", "turtlebots_4"])
 def test_ground_robots_are_caught_without_a_filter_and_without_the_room_of_the_certificate(
-    monkeypatch: pytest.MonkeyPatch,
+    name: str, monkeypatch: pytest.MonkeyPatch
 ):
-    scenario, figures_of = load_scenario("crowd_8"), certified.figures_of
+    scenario, figures_of = load_scenario(name), certified.figures_of
     free, kept = (ON_THE_FLOOR.attack(scenario, EngineTrial(mode, 4, 0)) for mode in ("off", "certificate"))
     assert free.contact.mean() >= 0.5
     assert not kept.contact.any()
