@@ -93,6 +93,10 @@ class GainedLaw(Law, Protocol):
 class NetworkLaw(GainedLaw, Protocol):
     """A law with a network, whose layers are the last gains: arrays, or () without a network."""
 
+    def with_gains(self, gains: Gains) -> "NetworkLaw":
+        """Return this law with other gains."""
+        ...
+
     def with_network(self, seed: int) -> Gains:
         """Return the gains with a new network, which does not change the commands yet."""
         ...

@@ -25,6 +25,8 @@ STEPS = 48
 """Rows of the course's table, one for each decision."""
 GONE_M_S = -1.0
 """Speed along x below which the ball has been hit."""
+NO_NETWORK = ((), (), ())
+"""Layers of a law without a network."""
 HOME_PER_S2, HOME_PER_S = 4.0, 3.5
 """Back to the anchor: acceleration over offset, and over speed ..."""
 HOME_M_S2 = (3.0, 3.0, 5.0)
@@ -80,8 +82,8 @@ class RunUpGains(NamedTuple):
 class HitLaw:
     """(drone, anchor, ball) -> acceleration and yaw rate."""
 
-    search_step = RunUpGains(*[4.0] * (2 * KNOTS), 10.0, 3.0, 10.0, 3.0, 0.25, 0.1)
-    search_least = RunUpGains(*[-14.0] * (2 * KNOTS), 0.5, 0.5, 0.5, 0.5, -0.5, -0.4)
+    search_step = RunUpGains._make([*[4.0] * (2 * KNOTS), 10.0, 3.0, 10.0, 3.0, 0.25, 0.1, *NO_NETWORK])
+    search_least = RunUpGains._make([*[-14.0] * (2 * KNOTS), 0.5, 0.5, 0.5, 0.5, -0.5, -0.4, *NO_NETWORK])
 
     def __init__(self, scenario: VolleyScenario, gains: RunUpGains | None = None) -> None:
         """Work out the course."""
