@@ -22,6 +22,8 @@ MOST = 3.0
 """Largest output, on the real line."""
 EDGE = 0.95
 """The law's command is moved at least this far from its limits, as a share of half of their distance."""
+STEEP = 4.0
+"""Factor on the tilt: at the start, where it says which course is best, it is at most 0.3."""
 BUMPS = 12
 """Functions of the time that the ball has fallen among the inputs ..."""
 BUMP_S = 0.06
@@ -53,8 +55,9 @@ def inputs(seen: CourtSeen) -> Array:
     """[..., INPUTS] the drone's motion, the ball's place beside it and how long it has fallen, each of about 1."""
     beside = tuple(ball - own for ball, own in zip(seen.ball, seen.pos, strict=True))
     moving = [value / 3 for value in (*seen.vel, *seen.spin)]
+    tilt = [STEEP * seen.up[0], STEEP * seen.up[1], seen.up[2]]
     place = [4 * beside[0], 4 * beside[1], beside[2] - 1.5]
-    return join([*moving, *seen.front, *seen.up, *(2 * t - 1 for t in seen.throttle), *place, *falls(seen)])
+    return join([*moving, *seen.front, *tilt, *(2 * t - 1 for t in seen.throttle), *place, *falls(seen)])
 
 
 def falls(seen: CourtSeen) -> list[Array]:
