@@ -46,6 +46,8 @@ class Rays(NamedTuple):
     """Depth over distance; negative above the horizon."""
     tall: Array
     """Height of the cell as a slope."""
+    per_tall: Array
+    """1 / `tall`: the processor multiplies several times while it divides once."""
     wide: float | Array
     """Width of the cell [rad]."""
 
@@ -84,22 +86,27 @@ def _rays(straight: Array, tall: Array, wide: float, scene: SightScene, look: Pi
     world = jnp.stack([c * m[0] - s * m[1], s * m[0] + c * m[1], m[2]])
     dx, dy, dz = (sum(straight[..., j, None] * world[i, j] for j in range(3)) for i in range(3))
     inverse = jax.lax.rsqrt(dx * dx + dy * dy + 1e-9)
-    return Rays(dx * inverse, dy * inverse, -dz * inverse, tall, wide)
+    return Rays(dx * inverse, dy * inverse, -dz * inverse, tall, 1 / tall, wide)
 
 
 _settled = jax.lax.optimization_barrier
 """Keeps XLA from computing a value again for each of its users: without it a picture takes ten times as long."""
 
 
-def _share(low: Array, high: Array, width: Array | float) -> Array:
-    """Return the share of (-1/2, 1/2) * width that is between low and high."""
+def _share(low: Array, high: Array, width: Array, per_width: Array) -> Array:
+    """Return the share of (-1/2, 1/2) * width that is between low and high; `per_width` is 1 / width."""
     half = 0.5 * width
-    return jnp.maximum(jnp.minimum(high, half) - jnp.maximum(low, -half), 0.0) / width
+    return jnp.maximum(jnp.minimum(high, half) - jnp.maximum(low, -half), 0.0) * per_width
 
 
-def _edge(inside: Array, width: Array) -> Array:
-    """Return the share of a cell of this width whose middle is that far inside an edge."""
-    return jnp.clip(inside / width + 0.5, 0.0, 1.0)
+def _edge(inside: Array, per_width: Array) -> Array:
+    """Return the share of a cell of width 1 / `per_width` whose middle is that far inside an edge."""
+    return jnp.clip(inside * per_width + 0.5, 0.0, 1.0)
+
+
+def _length(x: Array, y: Array) -> Array:
+    """Return the length of vectors that no overflow threatens, which is why it is not `hypot`."""
+    return jnp.sqrt(x * x + y * y)
 
 
 def _mix(share: Array, colour: Array, under: list[Array]) -> list[Array]:
@@ -114,41 +121,47 @@ def _surroundings(pitch: Pitch, height: float, rays: Rays, scene: SightScene, lo
     to_end = (pitch.length_m / 2 - jnp.sign(ux) * px) / (jnp.abs(ux) + 1e-6)
     to_side = (pitch.width_m / 2 - jnp.sign(uy) * py) / (jnp.abs(uy) + 1e-6)
     far = jnp.maximum(jnp.minimum(to_end, to_side), 0.02)
-    reach = jnp.minimum(height / jnp.maximum(rays.slope, 1e-3), far)
-    picture = _carpet(pitch, rays, scene, look, reach)
+    per_slope, per_far = 1 / jnp.maximum(rays.slope, 1e-3), 1 / far
+    reach = jnp.minimum(height * per_slope, far)
+    picture = _carpet(pitch, rays, scene, look, reach, per_slope)
     hit_x, hit_y = px + far * ux, py + far * uy
-    mouth = (to_end < to_side) * _edge(pitch.goal_width_m / 2 - jnp.abs(hit_y), far * rays.wide + 0.01)
+    mouth = (to_end < to_side) * _edge(pitch.goal_width_m / 2 - jnp.abs(hit_y), 1 / (far * rays.wide + 0.01))
     side = jnp.where(to_end < to_side, jnp.sign(ux) * look.shade[0], jnp.sign(uy) * look.shade[1])
     wall = _mix(mouth, look.colours[GOAL], [look.colours[BOARD, k] * (1 + 2.5 * side) for k in range(3)])
-    ground = _edge(rays.slope - height / far, rays.tall)
-    below_top = _edge(rays.slope - (height - pitch.board_m) / far, rays.tall)
+    ground = _edge(rays.slope - height * per_far, rays.per_tall)
+    below_top = _edge(rays.slope - (height - pitch.board_m) * per_far, rays.per_tall)
     crowd = _crowd(hit_x, hit_y, rays, look)
     behind = [b + below_top * (w - b) for w, b in zip(wall, crowd, strict=True)]
     return [b + ground * (g - b) for g, b in zip(picture, behind, strict=True)]
 
 
-def _carpet(pitch: Pitch, rays: Rays, scene: SightScene, look: PictureLook, reach: Array) -> list[Array]:
-    """Return the ground at the distances `reach`."""
+def _carpet(
+    pitch: Pitch, rays: Rays, scene: SightScene, look: PictureLook, reach: Array, per_slope: Array
+) -> list[Array]:
+    """Return the ground at the distances `reach`; `per_slope` is 1 / slope."""
     x, y = scene.place[0] + reach * rays.ux, scene.place[1] + reach * rays.uy
-    deep = reach * rays.tall / jnp.maximum(rays.slope, 1e-3)
+    deep = reach * rays.tall * per_slope
     across = reach * rays.wide
     ax, ay = jnp.abs(rays.ux), jnp.abs(rays.uy)
     wx, wy = jnp.minimum(ax * deep + ay * across, 2.0), jnp.minimum(ay * deep + ax * across, 2.0)
+    per_x, per_y = 1 / wx, 1 / wy
     half = pitch.line_m / 2
     depth, width = pitch.area_m
-    middle = _share(-half - x, half - x, wx)
+    middle = _share(-half - x, half - x, wx, per_x)
     fx, fy = pitch.length_m / 2 - jnp.abs(x), jnp.abs(y)
-    front = _share(depth - half - fx, depth + half - fx, wx) * _edge(width / 2 - fy, wy)
-    sides = _share(width / 2 - half - fy, width / 2 + half - fy, wy) * _edge(depth - fx, wx)
-    from_middle = jnp.sqrt(x * x + y * y)
-    circle = _share(pitch.circle_m - half - from_middle, pitch.circle_m + half - from_middle, (wx + wy) / 2)
+    front = _share(depth - half - fx, depth + half - fx, wx, per_x) * _edge(width / 2 - fy, per_y)
+    sides = _share(width / 2 - half - fy, width / 2 + half - fy, wy, per_y) * _edge(depth - fx, per_x)
+    from_middle, mean = _length(x, y), (wx + wy) / 2
+    circle = _share(pitch.circle_m - half - from_middle, pitch.circle_m + half - from_middle, mean, 1 / mean)
     lines = jnp.clip(middle + front + sides + circle, 0.0, 1.0)
     light = 1 + look.shade[0] * x + look.shade[1] * y
+    soft = 1 / (across + 0.06)
     for k in range(scene.opponents.shape[0]):
-        away = jnp.hypot(x - scene.robots[0][k] - look.shadow[0], y - scene.robots[1][k] - look.shadow[1])
-        light = light * (1 - look.shade[3] * _edge(pitch.robot_m - away, across + 0.06))
-    away = jnp.hypot(x - scene.ball[0] - 0.15 * look.shadow[0], y - scene.ball[1] - 0.15 * look.shadow[1])
-    light = light * (1 - look.shade[3] * _edge(pitch.ball_m - away, across + 0.01) * jnp.minimum(pitch.ball_m / wx, 1))
+        away = _length(x - scene.robots[0][k] - look.shadow[0], y - scene.robots[1][k] - look.shadow[1])
+        light = light * (1 - look.shade[3] * _edge(pitch.robot_m - away, soft))
+    away = _length(x - scene.ball[0] - 0.15 * look.shadow[0], y - scene.ball[1] - 0.15 * look.shadow[1])
+    under_ball = _edge(pitch.ball_m - away, 1 / (across + 0.01)) * jnp.minimum(pitch.ball_m * per_x, 1)
+    light = light * (1 - look.shade[3] * under_ball)
     return [light * c for c in _mix(lines, look.colours[LINE], [look.colours[CARPET, k] + 0 * x for k in range(3)])]
 
 
@@ -214,12 +227,12 @@ def _robot(pitch: Pitch, height: float, rays: Rays, look: PictureLook, robot: tu
     bx, by, kind = robot
     ahead, aside = rays.ux * bx + rays.uy * by, rays.ux * by - rays.uy * bx
     radius, tall = pitch.robot_m, pitch.robot_height_m
-    near = jnp.maximum(ahead - jnp.sqrt(jnp.maximum(radius**2 - aside * aside, 0.0)), 0.02)
-    lateral = _edge(radius - jnp.abs(aside), jnp.maximum(ahead, 0.02) * rays.wide) * (ahead > 0)
-    cover = lateral * _edge(height / near - rays.slope, rays.tall)
-    cover = cover * _edge(rays.slope - (height - tall) / near, rays.tall)
-    band = _edge((height - tall + pitch.band_m) / near - rays.slope, rays.tall)
-    shade = 1 + look.shade[2] * aside / radius
+    per_near = 1 / jnp.maximum(ahead - jnp.sqrt(jnp.maximum(radius**2 - aside * aside, 0.0)), 0.02)
+    lateral = _edge(radius - jnp.abs(aside), 1 / (jnp.maximum(ahead, 0.02) * rays.wide)) * (ahead > 0)
+    cover = lateral * _edge(height * per_near - rays.slope, rays.per_tall)
+    cover = cover * _edge(rays.slope - (height - tall) * per_near, rays.per_tall)
+    band = _edge((height - tall + pitch.band_m) * per_near - rays.slope, rays.per_tall)
+    shade = 1 + look.shade[2] * aside * (1 / radius)
     top = look.colours[MATE] + kind * (look.colours[OPPONENT] - look.colours[MATE])
     return _Robot(cover, [shade * (look.colours[BODY, k] + band * (top[k] - look.colours[BODY, k])) for k in range(3)])
 
@@ -229,17 +242,18 @@ def _ball_cover(pitch: Pitch, height: float, rays: Rays, bx: Array, by: Array) -
     radius = pitch.ball_m
     ahead = jnp.maximum(rays.ux * bx + rays.uy * by, 0.01)
     aside = rays.ux * by - rays.uy * bx
-    flat = 1 / jnp.sqrt(1 + rays.slope * rays.slope)
+    flat = jax.lax.rsqrt(1 + rays.slope * rays.slope)
     up = (height - rays.slope * ahead - radius) * flat
     tall = ahead * rays.tall * flat
     across = jnp.sqrt(ahead * ahead + (height - radius) ** 2) * rays.wide * flat
+    per_across = 1 / across
     low, high = jnp.maximum(up - tall / 2, -radius), jnp.minimum(up + tall / 2, radius)
     part = jnp.maximum(high - low, 0.0)
     total = 0.0 * up
     for sign in (-GAUSS, GAUSS):
         at = (low + high) / 2 + sign * part / 2
         chord = jnp.sqrt(jnp.maximum(radius**2 - at * at, 0.0))
-        total = total + _share(aside - chord, aside + chord, across) / 2
+        total = total + _share(aside - chord, aside + chord, across, per_across) / 2
     return total * part / tall
 
 
@@ -249,9 +263,11 @@ def _film(picture: list[Array], look: PictureLook, row: Array, passes: int) -> A
     bits = _hashed(cells * jnp.uint32(2654435761) + look.seed)
     scale = look.noise * math.sqrt(12.0) / 1023.0
     noise = [scale * (((bits >> (10 * k)) & 1023).astype(jnp.float32) - 511.5) for k in range(3)]
+    # Slices of one padded array compile to long loops; channels with edges of their own take four times as long.
+    film = _settled(jnp.pad(jnp.stack(picture, 1), ((passes, passes), (0, 0), (0, 0)), "edge"))
     for _ in range(passes):
-        picture = [_blurred(channel, look.blur) for channel in picture]
-    return jnp.stack([channel + noise[k] for k, channel in enumerate(picture)], 1)
+        film = _settled(film[1:-1] + look.blur * (film[:-2] + film[2:] - 2 * film[1:-1]))
+    return film + jnp.stack(noise, 1)
 
 
 def _film_rows(pictures: Array, look: PictureLook) -> Array:
