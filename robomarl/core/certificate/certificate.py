@@ -182,24 +182,18 @@ class Certificate:
 
     def _judge(self, start: Array, times: Array) -> Callable[[CommittedCourse, Pair], Array]:
         """Return a function that says of a course [...] and anchors [..., K] whether it keeps clear by them."""
-        f, xp = self.figures, self.library.xp
-        squash = xp.asarray(f.squash, start.dtype)
-
-        def keeps(course: CommittedCourse, pair: Pair) -> Array:
-            path = path_of(start, with_axis(course), times, squash, xp)
-            return self._keeps(path, pair, times)[..., 0, :]
-
-        return keeps
+        xp = self.library.xp
+        return lambda course, pair: self._keeps(path_of(start, with_axis(course), times, xp), pair, times)[..., 0, :]
 
     def _keeps(self, path: Array, pair: Pair, times: Array) -> Array:
-        """[..., C, K] bool: a path [..., C, M, 3], in the metric of the downwash, keeps clear by anchors [..., K], and
-        within reach of a load that the robot carries with its teammates."""
+        """[..., C, K] bool: a path [..., C, M, 3] keeps clear by anchors [..., K], and within reach of a load that the
+        robot carries with its teammates."""
         f, xp = self.figures, self.library.xp
         squash = xp.asarray(f.squash, path.dtype)
-        clear = clearance(path, watched(pair, times, f.bend_m, squash, xp), xp) >= 0
+        clear = clearance(path * squash, watched(pair, times, f.bend_m, squash, xp), xp) >= 0
         if f.tether is None:
             return clear
-        return clear & (f.tether.left_m(path / squash, pair, (times, f.bend_m), xp) >= 0)
+        return clear & (f.tether.left_m(path, pair, (times, f.bend_m), xp) >= 0)
 
     def _agree(
         self, ways: Ways, pact: Pact, known: tuple[DecisionInputs, Array], compared: tuple[CommittedCourse, Array]
@@ -210,7 +204,7 @@ class Certificate:
         """
         f, xp, (given, present), (start, times) = self.figures, self.library.xp, known, compared
         squash = xp.asarray(f.squash, start.pos_m.dtype)
-        path, absent = path_of(start.pos_m, ways.course, times, squash, xp), ~present[..., None, :]
+        path, absent = path_of(start.pos_m, ways.course, times, xp), ~present[..., None, :]
         agreed, offered = (self._keeps(path, pair, times) for pair in (pact.agreed, pact.offer))
         made, waits = pact.number > 0, pacts.waits(given.word, start.at_s, xp) & given.leads
         waits = waits & ~made & (f.tether is None)  # a carrier alone leads away from nobody
@@ -222,7 +216,7 @@ class Certificate:
     def _is_free(self, ways: CommittedCourse, old: CommittedCourse, compared: tuple[Array, Array]) -> Array:
         """[..., C] bool: courses stay away from obstacles; of a robot that is too near, no nearer than the old one."""
         f, xp, (start, times) = self.figures, self.library.xp, compared
-        both = (path_of(start, course, times, xp.ones(3), xp) for course in (ways, with_axis(old)))
+        both = (path_of(start, course, times, xp) for course in (ways, with_axis(old)))
         new, before = (room_left(self._front, path, xp) - f.bend_m for path in both)
         here = room_left(self._front, xp.stack([start, start], -2)[..., None, :, :], xp)
         return (new >= 0) | ((here < 0) & (new >= before))

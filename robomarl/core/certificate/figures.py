@@ -27,7 +27,9 @@ each decision, and commands act when they hurt most, robots came 1.08 times as f
 SPEED_SHARE = 0.85
 """Fraction of the vehicle's speed limit that the reference may have; the tracker's corrections come on top."""
 STOP_S = 1.1
-"""Longest time that a reference may need to stop."""
+"""Longest time that a reference may need to stop, where it carries nothing."""
+UNTIED = Tether(math.inf, math.inf, math.inf, math.inf, STOP_S)
+"""Limits of references that carry nothing."""
 LEARNED_BIAS_M_S2 = 0.75
 """From this bound of the bias's error on, on each axis, a robot counts as one that knows its bias."""
 CLOCK_OFFSET_S = 0.002
@@ -94,8 +96,6 @@ class CertificateFigures:
     """Tube of a robot that does not know it yet."""
     squash: Vector3
     """Factors of the metric of the downwash."""
-    learned_m_s2: float
-    """Bound of the bias's error from which on the robot knows its bias."""
     stop_s: float
     """Longest time that a reference may need to stop."""
     segments: int
@@ -117,6 +117,8 @@ class CertificateFigures:
     later here than there."""
     tether: Tether | None = None
     """Limits that a load sets to the references of its carriers; None: robots carry nothing together."""
+    learned_m_s2: float = LEARNED_BIAS_M_S2
+    """Bound of the bias's error from which on the robot knows its bias."""
 
     @property
     def wall_m(self) -> Vector3:
@@ -173,9 +175,10 @@ def figures_of(
         UserError: the arena leaves no room for references; says on which axis.
     """
     params = params if common is None else in_metric(params, common.downwash_ratio)
-    period, accel = params.period_s, _reference_accel(params, tether.accel_m_s2 if tether else math.inf)
-    count, s, ahead = max(round(SMOOTH_S / period), 1), params.safety, params.look_ahead_m
-    speed, late = SPEED_SHARE * params.limits.speed_m_s, s.delay_s * (1 + s.shortest_share) / 2
+    period, s, bounds = params.period_s, params.safety, tether or UNTIED
+    accel, ahead = _reference_accel(params, bounds.accel_m_s2), params.look_ahead_m
+    speed = min(SPEED_SHARE * params.limits.speed_m_s, bounds.speed_m_s)
+    late, count = s.delay_s * (1 + s.shortest_share) / 2, max(round(SMOOTH_S / period), 1)
     lead = late + (count - 1) * period / 2
     smoothed, swings = _smoothed_m(accel, count, period), tuple(_swing(params, a, count) for a in accel)
     parts = smoothed, radius_m + ahead + speed * CLOCK_OFFSET_S
@@ -183,7 +186,7 @@ def figures_of(
     low, high = _resting_room(params.arena, _wall_m(unlearned, ahead))
     segments = math.ceil((STOP_S + 2 * period) / SEGMENT_S)
     shared = common or CommonFigures(0.0, max(accel), lead, learned.room_m)
-    bend = _bend(accel, shared.brake_m_s2, period, (STOP_S + 2 * period) / segments)
+    bend = _bend(accel, shared.brake_m_s2, period, (bounds.stop_s + 2 * period) / segments)
     beside = TUBE_SHARE * math.hypot(*unlearned.half_m) + smoothed + ahead
     return CertificateFigures(
         tracker=_tracker(params),
@@ -197,8 +200,7 @@ def figures_of(
         learned=learned,
         unlearned=unlearned,
         squash=(1.0, 1.0, 1.0 if params.planar else 1 / s.downwash_ratio),
-        learned_m_s2=LEARNED_BIAS_M_S2,
-        stop_s=STOP_S,
+        stop_s=bounds.stop_s,
         segments=segments,
         bend_m=bend,
         low_m=low,

@@ -62,12 +62,12 @@ def times_of(f: CertificateFigures, at_s: Array, xp: ModuleType) -> Array:
     return at_s[..., None] + xp.asarray(after, at_s.dtype)
 
 
-def path_of(start: Array, course: CommittedCourse, times_s: Array, squash: Array, xp: ModuleType) -> Array:
+def path_of(start: Array, course: CommittedCourse, times_s: Array, xp: ModuleType) -> Array:
     """[..., C, M, 3] places at times [..., M] of references that start at a place [..., 3] and reach their courses
-    [..., C] one period later, in the metric of the downwash."""
+    [..., C] one period later, world."""
     none = course.at_s[..., None] * 0.0
     later = places(course, times_s[..., None, 1:] + none, xp)
-    return xp.concatenate([start[..., None, None, :] + none[..., None], later], -2) * squash
+    return xp.concatenate([start[..., None, None, :] + none[..., None], later], -2)
 
 
 def are_allowed(

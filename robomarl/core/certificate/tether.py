@@ -30,6 +30,10 @@ class Tether:
     """Largest difference of height of two references."""
     accel_m_s2: float
     """Largest acceleration of a reference along each axis: the more carriers accelerate, the more the load swings."""
+    speed_m_s: float
+    """Largest speed of a reference."""
+    stop_s: float
+    """Longest time that a reference may need to stop."""
 
     @property
     def stretch(self) -> np.ndarray:

@@ -312,6 +312,8 @@ def _tether(given: Given) -> Iterator[Claim]:
             {"reference": f.accel_m_s2[axis]},
             "m/s^2",
         )
+    yield at_least("speed of a carrier's reference", f.tether.speed_m_s, {"reference": f.speed_m_s}, "m/s")
+    yield at_least("time to stop of a carrier", f.tether.stop_s, {"reference": f.stop_s}, "s")
 
 
 Part = Callable[[Given], Iterator[Claim]]

@@ -13,7 +13,7 @@ from robomarl.core.certificate.tether import Tether
 from robomarl.core.filter.params import from_vehicle
 from robomarl.core.hardware.vehicle import load_any_vehicle
 
-TETHER = Tether(apart_m=1.5, height_m=0.5, accel_m_s2=0.4)
+TETHER = Tether(apart_m=1.5, height_m=0.5, accel_m_s2=0.4, speed_m_s=0.8, stop_s=2.0)
 TIMES = np.linspace(0.0, 3.0, 40)
 
 

@@ -104,7 +104,7 @@ def test_without_a_tether_references_leave_their_load(monkeypatch: pytest.Monkey
     [
         ("recover_3", {}, "begins with robots at rest on taut cables"),
         ("recover_3", {"start_speed_m_s": 0.0, "start_slack": 0.0, "start_tilt_rad": 0.3}, "at rest on taut cables"),
-        ("lift_3", {"spread_rad": 0.05}, "start as near as 0.4.* m, and the certificate keeps 0.72"),
+        ("lift_3", {"spread_rad": 0.05}, "start as near as 0.4.* m, and the certificate keeps 0.719 m"),
         ("lift_3", {"lean_rad": 0.3}, r"start as far apart as 1.3.* m .* cables.lean_rad = 0.3 lets them be 1.1"),
         ("lift_3", {"tilt_rad": 0.6}, r"start as far apart as 3..* m \(heights count 3.* times\), .* lets them be 1.5"),
         ("lift_3", {"load_points_m": UNEVEN}, r"start as far apart as 2..* m .* lets them be 1.8"),
@@ -172,8 +172,8 @@ def test_check_judges_the_start_before_the_engines_fly(
     said = capsys.readouterr().err
     assert "loose_3.toml: carriers start as" in said and "narrow cable_scale or attachment_m of [randomize]" in said
     assert main(["check", "lift_3", *words]) == 0
-    assert "references keep 0.722 m, and those of carriers at most 1.57 m" in capsys.readouterr().out
-    assert json.loads(Path("found.json").read_text())["references_keep_m"] == pytest.approx(0.722, abs=1e-3)
+    assert "references keep 0.716 m, and those of carriers at most 1.57 m" in capsys.readouterr().out
+    assert json.loads(Path("found.json").read_text())["references_keep_m"] == pytest.approx(0.716, abs=1e-3)
 
 
 def test_the_attack_finds_carriers_whose_certificate_has_no_room_for_bodies(monkeypatch: pytest.MonkeyPatch):

@@ -229,7 +229,7 @@ def carriers(**changes: object) -> Given:
     """The figures of carriers under a load, with changes of their tether and of the figures themselves."""
     vehicle = load_any_vehicle("carrier_600")
     params = from_vehicle(vehicle, 0.01, Arena((-5, -5, 0.1), (5, 5, 5)))
-    figures = figures_of(params, vehicle.body.radius_m, tether=Tether(1.5, 0.5, 0.25))
+    figures = figures_of(params, vehicle.body.radius_m, tether=Tether(1.5, 0.5, 0.25, 0.55, 2.2))
     tether = dataclasses.replace(figures.tether, **changes) if figures.tether else None
     return Given(params, vehicle.body.radius_m, dataclasses.replace(figures, tether=tether))
 
@@ -242,7 +242,12 @@ def test_it_is_proved_for_carriers():
 
 @pytest.mark.parametrize(
     ("changes", "name"),
-    [({"apart_m": 0.6}, "tether"), ({"accel_m_s2": 0.2}, "reference of a carrier along x")],
+    [
+        ({"apart_m": 0.6}, "tether"),
+        ({"accel_m_s2": 0.2}, "reference of a carrier along x"),
+        ({"speed_m_s": 0.5}, "speed of a carrier's reference"),
+        ({"stop_s": 2.0}, "time to stop of a carrier"),
+    ],
 )
 def test_a_hole_in_the_tether_is_found(changes: dict[str, float], name: str):
     broken = carriers(**changes)

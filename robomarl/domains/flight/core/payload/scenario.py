@@ -105,6 +105,9 @@ class LoadConfig:
     reference_m_s2: Positive = 0.25
     """Behind the certificate, largest acceleration of a carrier's reference along each axis. A load swings more where
     it is larger, and pulls its carriers out of their tubes."""
+    reference_m_s: Positive = 0.55
+    """Behind the certificate, largest speed of a carrier's reference; over `reference_m_s2` the time that it needs to
+    stop."""
     pull_m_s2: NonNegative = 0.3
     """Behind the certificate, disturbance of a carrier by the load that its controller does not make up for, beyond the
     `accel_error_m_s2` of its vehicle file."""

@@ -43,7 +43,8 @@ def carriers(scenario: FlightScenario, params: SafetyParams) -> Carriers | None:
             f"{scenario.name}.toml: the certificate begins with robots at rest on taut cables, and start_tilt_rad, "
             "start_speed_m_s or start_slack of [cables] is above 0; choose the filter qp."
         )
-    found = Tether(apart_m(load, cables), HEIGHT_SHARE * reach_m(load, cables), load.reference_m_s2)
+    limits = load.reference_m_s2, load.reference_m_s, load.reference_m_s / load.reference_m_s2
+    found = Tether(apart_m(load, cables), HEIGHT_SHARE * reach_m(load, cables), *limits)
     pulled = _pulled(scenario, params, load.pull_m_s2)
     _check_start(scenario, figures_of(pulled, scenario.vehicle_config.body.radius_m, tether=found))
     return Carriers(pulled, found, along)
