@@ -93,10 +93,12 @@ def by_variant(
 def with_experts(run: R, experts: Sequence[R]) -> R:
     """The run with others' actors beside those that it has, each of which decides in the variant of its training.
 
+    Of an expert that has several actors, those of other variants than the run's are taken.
+
     Raises:
         UserError: their robots, memories or filters differ, or their variants are alike.
     """
-    experts = [replace(other, experts=()) for other in experts]
+    experts = [actor for other in experts for actor in _elsewhere(run, other)]
     for own in run.experts:  # a new actor takes the place of the one of its variant
         if all(abs(variant_of(own.scenario) - variant_of(other.scenario)) >= APART for other in experts):
             experts.append(own)
@@ -113,6 +115,13 @@ def with_experts(run: R, experts: Sequence[R]) -> R:
             alike_ones = f"variants {here:g} and {there:g} of a game"
             raise UserError(f"--expert: {a.name} and {b.name} were trained in {alike_ones}; name one of them only.")
     return replace(run, experts=tuple(experts))
+
+
+def _elsewhere(run: R, expert: R) -> list[R]:
+    """Return the actor of an expert, or of its several actors those of other variants than the run's."""
+    every = [replace(expert, experts=()), *expert.experts]
+    here = variant_of(run.scenario)
+    return [one for one in every if len(every) == 1 or abs(variant_of(one.scenario) - here) >= APART]
 
 
 def alike(run: TrainedRun) -> tuple:

@@ -49,6 +49,13 @@ def test_a_bundle_read_as_a_run_has_all_its_actors(two: Run):
     assert [expert.seed for expert in with_experts(whole, [newer]).experts] == [7]
 
 
+def test_a_run_takes_the_actors_of_a_bundle_for_other_fields(two: Run):
+    """The bundle's actor of the run's own field is left out."""
+    newer = dataclasses.replace(two, seed=7)
+    both = with_experts(newer, [run_of("soccer_2v2")])
+    assert (both.seed, [expert.scenario.name for expert in both.experts]) == (7, ["soccer_3v3"])
+
+
 def seen(run: Run, length_m: float, count: int = 64) -> jax.Array:
     """Random observations of robots anywhere on a field of this length."""
     names = run.env.observation.element_names()
