@@ -27,7 +27,7 @@ from robomarl.core.camera.strip import Picture8
 from robomarl.core.config import UserError
 from robomarl.core.hardware.vehicle import OmniRobot, load_any_vehicle
 from robomarl.lab.camera.network_strip import strip_of
-from robomarl.lab.export.folder import write_folder
+from robomarl.lab.export.folder import packed, write_folder
 from robomarl.lab.export.model_card import model_card
 from robomarl.lab.sim.scenario import load_scenario
 from robomarl.lab.simulation import simulation_of
@@ -80,6 +80,7 @@ def seal_perception(bundle: Bundle, eyes: Eyes, pictures: Pictures, out_dir: str
         PERCEPTION_FILE: eyes.network,
         IMAGES_FILE: images_to_bytes(taken, strips, sights),
     }
+    files = {path: packed(data) if path.endswith(".npz") else data for path, data in files.items()}
     entries = {path: entry_of(data) for path, data in files.items()}
     files[CONTRACT_FILE] = seal(replace(contract, files=entries))
     return write_folder(target, files)

@@ -289,3 +289,10 @@ def test_errors_of_a_contract_are_counted_before_they_are_many(sealed: Path, tmp
     with pytest.raises(UserError, match=r"fields\[\d+\]: 'name' is a required property"):
         load_bundle(folder)
     assert len(taken) == bundles.MAX_ERRORS
+
+
+@pytest.mark.parametrize(
+    "folder", sorted(path.parent for path in bundles_dir().glob("*/bundle.json")), ids=lambda p: p.name
+)
+def test_a_bundle_that_ships_is_below_two_megabytes(folder: Path):
+    assert sum(path.stat().st_size for path in folder.iterdir()) < 2_000_000
