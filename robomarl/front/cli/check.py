@@ -25,8 +25,8 @@ class Args:
     seed: Seed = 0
     """Starts, randomization, wind and commands."""
     filter: Literal["off", "certificate"] = "off"
-    """certificate: first judge whether the certificate covers the team wherever the scenario lets it start, and print
-    the distances that references keep."""
+    """certificate: first judge whether the certificate covers the team, of one that carries a load wherever the
+    scenario lets it start, and print the distances that references keep."""
 
 
 def run(args: Args) -> Figures:

@@ -19,6 +19,8 @@ from robomarl.lab.simulation import Carriers
 
 HEIGHT_SHARE = 0.5
 """Largest difference of height of two references over the length of a cable: the lower carrier stays above the load."""
+STOPS_S = 4.0
+"""Longest time in which references stop: what courses bend between compared times grows with its square."""
 
 
 def carriers(scenario: FlightScenario, params: SafetyParams) -> Carriers | None:
@@ -43,11 +45,23 @@ def carriers(scenario: FlightScenario, params: SafetyParams) -> Carriers | None:
             f"{scenario.name}.toml: the certificate begins with robots at rest on taut cables, and start_tilt_rad, "
             "start_speed_m_s or start_slack of [cables] is above 0; choose the filter qp."
         )
-    limits = load.reference_m_s2, load.reference_m_s, load.reference_m_s / load.reference_m_s2
+    limits = load.reference_m_s2, load.reference_m_s, _stop_s(scenario.name, load)
     found = Tether(apart_m(load, cables), HEIGHT_SHARE * reach_m(load, cables), *limits)
     pulled = _pulled(scenario, params, load.pull_m_s2)
     _check_start(scenario, figures_of(pulled, scenario.vehicle_config.body.radius_m, tether=found))
     return Carriers(pulled, found, along)
+
+
+def _stop_s(name: str, load: LoadConfig) -> float:
+    """Return the time in which a reference stops; raises `UserError` where it is above `STOPS_S`."""
+    stop_s = load.reference_m_s / load.reference_m_s2
+    if stop_s > STOPS_S:
+        raise UserError(
+            f"{name}.toml: load.reference_m_s = {load.reference_m_s:g} and load.reference_m_s2 = "
+            f"{load.reference_m_s2:g} let a reference stop in {stop_s:.3g} s, and {STOPS_S:g} s are the most; lower "
+            "the first or raise the second."
+        )
+    return stop_s
 
 
 def _pulled(scenario: FlightScenario, params: SafetyParams, pull_m_s2: float) -> SafetyParams:
@@ -91,7 +105,7 @@ def _check_start(scenario: FlightScenario, figures: CertificateFigures) -> None:
         raise UserError(
             f"{scenario.name}.toml: carriers start as near as {near:.3g} m, and the certificate keeps {kept:.3g} m; "
             "set load_points_m farther apart, raise length_m or spread_rad of [cables], narrow cable_scale or "
-            "attachment_m of [randomize], or choose the filter qp."
+            "attachment_m of [randomize], lower position_noise_m of [sensing], or choose the filter qp."
         )
     if far > most:
         raise UserError(

@@ -264,7 +264,7 @@ def _film(picture: list[Array], look: PictureLook, row: Array, passes: int) -> A
     scale = look.noise * math.sqrt(12.0) / 1023.0
     noise = [scale * (((bits >> (10 * k)) & 1023).astype(jnp.float32) - 511.5) for k in range(3)]
     # Slices of one padded array compile to long loops; channels with edges of their own take four times as long.
-    film = _settled(jnp.pad(jnp.stack(picture, 1), ((passes, passes), (0, 0), (0, 0)), "edge"))
+    film = _settled(jnp.pad(jnp.stack(picture, 1), ((passes, passes), (0, 0), (0, 0)), "symmetric"))
     for _ in range(passes):
         film = _settled(film[1:-1] + look.blur * (film[:-2] + film[2:] - 2 * film[1:-1]))
     return film + jnp.stack(noise, 1)
