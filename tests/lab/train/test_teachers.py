@@ -21,7 +21,7 @@ from robomarl.lab.train.run.options import RunOptions
 from robomarl.lab.train.run.run_folder import create_run, load_run
 from robomarl.lab.train.run.runner import train_run
 from robomarl.lab.train.run.storage import save_state
-from robomarl.lab.train.self_play.games import collect_games, init_games
+from robomarl.lab.train.self_play.games import collect_games, init_games, lesson
 from robomarl.lab.train.self_play.league import ActorSnapshot, Opponents, TrainedTeams, as_team
 from robomarl.lab.train.self_play.multi_scenario import recipe_of
 from robomarl.lab.train.self_play.teachers import teacher_of, trained_teams
@@ -146,3 +146,24 @@ def test_a_teacher_with_another_network_or_none_at_all_is_refused(school: School
     with pytest.raises(UserError, match="nobody"):
         teacher_of(taught_by("nobody"), ENV)
     assert isinstance(teacher_of(taught_by(str(school.folder)), ENV), ActorSnapshot)
+
+
+def test_a_lesson_shows_the_teacher_the_game_without_the_errors_of_the_learner():
+    env = SoccerEnv(load_scenario("soccer_2v2_eyes"))
+    config = dataclasses.replace(taught_by("anybody"), scenario="soccer_2v2_eyes")
+    games = jax.jit(lambda key: init_games(config, env, key))(jax.random.key(7)).env
+
+    class Echo(Opponents):
+        """Teacher whose actions are the first elements of what it sees."""
+
+        def __init__(self) -> None:
+            pass
+
+        def teach(self, memory: Any, views: Any, obs: jax.Array) -> tuple[Any, jax.Array]:
+            return memory, obs[:, : env.scenario.count, : env.action_size]
+
+    none: Any = ()
+    _, said = lesson(config, env, Echo(), (none, games), jax.numpy.bool_(True))
+    clear, ours = jax.vmap(env.teacher_obs)(games), np.s_[:, : env.scenario.count, : env.action_size]
+    np.testing.assert_array_equal(said, clear[ours])
+    assert np.abs(clear - games.obs)[ours].max() > 0.01
