@@ -40,15 +40,15 @@ def test_shipped_teams_fit(name: str):
 
 
 def carriers(name: str = "lift_3", **changes: object) -> FlightScenario:
-    """A scenario with changes of its cables; `tilt_rad` and `pull_m_s2` are of the load, `cable_scale` and
-    `attachment_m` of what is drawn."""
+    """A scenario with changes of its cables; `tilt_rad`, `pull_m_s2` and `reference_m_s` are of the load,
+    `cable_scale` and `attachment_m` of what is drawn."""
     scenario = load_scenario(name)
     assert isinstance(scenario, FlightScenario) and isinstance(scenario.cables, CableConfig)
     load, cables = scenario.carried
     if "tilt_rad" in changes:
         load = dataclasses.replace(load, start=dataclasses.replace(load.start, tilt_rad=changes.pop("tilt_rad")))
-    if "pull_m_s2" in changes:
-        load = dataclasses.replace(load, pull_m_s2=changes.pop("pull_m_s2"))
+    of_load = {name: changes.pop(name) for name in ("pull_m_s2", "reference_m_s") if name in changes}
+    load = dataclasses.replace(load, **of_load)
     drawn = {name: changes.pop(name) for name in ("cable_scale", "attachment_m") if name in changes}
     scenario = dataclasses.replace(scenario, randomize=dataclasses.replace(scenario.randomize, **drawn))
     return dataclasses.replace(scenario, load=load, cables=dataclasses.replace(cables, **changes))
@@ -111,6 +111,7 @@ def test_without_a_tether_references_leave_their_load(monkeypatch: pytest.Monkey
         ("lift_3", {"spread_rad": 0.2, "attachment_m": (0.0, 0.1)}, "start as near as 0.5.* m, .* narrow cable_scale"),
         ("lift_3", {"cable_scale": (0.7, 1.3)}, r"start as far apart as 2..* m .* narrow cable_scale"),
         ("lift_3", LOOSE, r"start as far apart as 1.6 m .* lets them be 1.3.* narrow cable_scale"),
+        ("lift_3", {"reference_m_s": 5.0}, "load.reference_m_s = 5 .* stop in 20 s, and 4 s are the most"),
         ("lift_3", {"pull_m_s2": 1.0}, r"lift_3.toml: load.pull_m_s2 = 1 is more than carrier_600 can hold"),
     ],
 )
