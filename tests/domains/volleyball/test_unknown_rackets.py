@@ -1,17 +1,27 @@
 """Laws for rackets of unknown restitution, and posts near the anchors."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from robomarl.core.bundle.bundle import load_bundle
+from robomarl.core.paths import bundles_dir
 from robomarl.core.spec import ObservationSpec
+from robomarl.core.types import GRAVITY_M_S2
 from robomarl.domains.volleyball.lab.controllers import law_of
 from robomarl.domains.volleyball.lab.controllers.apex import MOST_M, ApexBumpLaw
 from robomarl.domains.volleyball.lab.controllers.passes import PassLaw
 from robomarl.domains.volleyball.lab.controllers.strike import BumpLaw, seen_of
 from robomarl.domains.volleyball.lab.scenario import VolleyScenario
-from robomarl.lab.sim.law import RememberingLaw
+from robomarl.lab.evaluate.sealed_scenario import opened_from_bundle
+from robomarl.lab.sim.law import RememberingLaw, memory_of
 from robomarl.lab.sim.scenario import load_scenario
+from robomarl.lab.train.config import load_recipe
+from robomarl.lab.train.policy_search.structured import gained_law
 
+THROTTLES = slice(15, 19)
+"""Elements of the observation: speeds of the four rotors over the largest."""
 BALL_Z, BALL_SPEED = 24, 27
 """Elements of the observation: offset in height from the ball to the drone, and the ball's vertical speed."""
 
@@ -66,3 +76,35 @@ def test_posts_stay_within_the_distance_of_the_scenario(asked_m: float, post_m: 
     obs[:, 20] = [2.5, -2.5]  # the drones are at y = 0, and their anchors on both sides
     chosen = law.with_gains(law.gains._replace(home=asked_m))
     np.testing.assert_allclose(chosen.own_y(seen_of(obs)), [-post_m, post_m])
+
+
+def test_a_law_that_learns_keeps_its_memory_behind_another_command(tmp_path: Path):
+    file = tmp_path / "mine.toml"
+    file.write_text('extends = "volley_bump_rates"\n[randomize]\nrestitution = [0.7, 0.87]\n')
+    law = law_of(load_scenario(str(file), VolleyScenario))
+    law = law.with_gains(law.gains)
+    assert isinstance(law, RememberingLaw) and law.memory_size == 2
+    inner, attitude = seen_at(3.2, -0.5), np.array([[1.0, 0, 0, 0, 0, 0, 0]])
+    inner[:, THROTTLES] = 0.8
+    lifts: list[float] = []
+    for correction in (-0.5, 0.5):
+        memory = np.array([[-1.0, correction]])
+        after, command = law.decide(memory, np.concatenate([attitude, inner], -1))
+        wanted = apex_law().decide(memory, inner)
+        np.testing.assert_array_equal(after, wanted[0])
+        np.testing.assert_allclose(command[:, 0], wanted[1][:, 2] + GRAVITY_M_S2)
+        lifts.append(float(command[0, 0]))
+    assert lifts[0] < lifts[1], "for a higher apex the drone rises faster before the blow"
+
+
+WITHOUT_USE = ("volley_3v3",)
+"""Bundles that were sealed before their law had a memory, whose gain `hold` is 0: no command depends on it."""
+LAW_BUNDLES = sorted({folder.name for folder in bundles_dir().glob("volley_*")} - set(WITHOUT_USE))
+
+
+@pytest.mark.parametrize("name", LAW_BUNDLES)
+def test_the_recipe_of_a_bundle_makes_a_law_with_the_memory_of_the_bundle(name: str):
+    bundle = load_bundle(name)
+    carried = [state.shape for state in bundle.contract.carries if state.owner == "policy"]
+    for scenario in (load_scenario(load_recipe(name)[0].scenario), opened_from_bundle(bundle)):
+        assert [memory.shape for memory in memory_of(gained_law(scenario))] == carried

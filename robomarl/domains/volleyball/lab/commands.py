@@ -19,7 +19,7 @@ from robomarl.domains.volleyball.lab.physics.drone import (
     wrench_matrix,
 )
 from robomarl.domains.volleyball.lab.scenario import VolleyScenario
-from robomarl.lab.sim.law import GainedLaw
+from robomarl.lab.sim.law import GainedLaw, RememberingLaw
 from robomarl.lab.sim.model import accelerated
 
 RATE_RAD_S = 2.513
@@ -74,11 +74,15 @@ class CommandedLaw:
 
     def with_gains(self, gains: object) -> "CommandedLaw":
         """Return this law with other gains."""
-        return CommandedLaw(self._scenario, self._law.with_gains(gains))
+        return commanded(self._scenario, self._law.with_gains(gains))
 
     def act(self, obs: Array) -> Array:
         """Observation [..., O] -> command [..., 4] of the scenario's kind."""
-        vehicle, (x, y, z, yaw) = self._scenario.vehicle_config, components(self._law.act(obs[..., 7:]))
+        return self.converted(obs, self._law.act(obs[..., 7:]))
+
+    def converted(self, obs: Array, wanted: Array) -> Array:
+        """(observation [..., O], acceleration and yaw rate [..., 4]) -> command [..., 4] of the scenario's kind."""
+        vehicle, (x, y, z, yaw) = self._scenario.vehicle_config, components(wanted)
         quat = components(obs[..., :4])
         spin = to_body(quat, components(obs[..., 4:7]))
         drone = Drone((x, y, z), quat, (x, y, z), spin, quat)  # places, speeds and rotors are not looked at
@@ -86,3 +90,22 @@ class CommandedLaw:
             return join(list(rotor_thrusts(vehicle, drone, (x, y, z), yaw)))
         lift, rates = thrust_and_rates(vehicle, drone, (x, y, z), yaw)
         return join([lift, *rates])
+
+
+class RememberingCommandedLaw(CommandedLaw):
+    """A `CommandedLaw` for a law with a memory: it passes that memory from one decision to the next."""
+
+    def __init__(self, scenario: VolleyScenario, law: RememberingLaw) -> None:
+        """Store the arguments."""
+        super().__init__(scenario, law)
+        self._remembering, self.memory_size = law, law.memory_size
+
+    def decide(self, memory: Array, obs: Array) -> tuple[Array, Array]:
+        """(memory [..., M], observation [..., O]) -> (memory [..., M], command [..., 4] of the scenario's kind)."""
+        after, wanted = self._remembering.decide(memory, obs[..., 7:])
+        return after, self.converted(obs, wanted)
+
+
+def commanded(scenario: VolleyScenario, law: GainedLaw) -> CommandedLaw:
+    """Return a law for acceleration and yaw rate as a law for the scenario's kind of command."""
+    return RememberingCommandedLaw(scenario, law) if isinstance(law, RememberingLaw) else CommandedLaw(scenario, law)
