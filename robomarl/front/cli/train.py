@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
-from robomarl.core.config import MAX_SEED, Count, Natural, NonNegative, Positive, Seed, UsageError
+from robomarl.core.config import MAX_SEED, Count, Natural, NonNegative, Positive, Seed, UsageError, UserError
 from robomarl.core.types import Figures
 from robomarl.front.cli.ends import OutFolder, check_folder
 from robomarl.front.cli.stages import print_run, train_in_stages, write_report
@@ -93,11 +93,16 @@ def run(args: Args) -> Figures:
 
 
 def search(config: "TrainConfig", scenario: "Scenario", options: "RunOptions", args: Args) -> Figures:
-    """Search the gains of the task's law, or train its network; a run folder that `eval` and `export` take."""
+    """Search the gains of the task's law, or train its network; a run folder that `eval` and `export` take.
+
+    Raises:
+        UserError: the options or the recipe ask for what such a run has not.
+    """
     from robomarl.lab.sim.engines.compiler import keep_compiled
     from robomarl.lab.train.policy_search.gradient import gradient_run
     from robomarl.lab.train.policy_search.search import SearchOptions, search_run
 
+    check_search(config, args, options.out)
     keep_compiled(shares=config.algorithm == "search")
     told = SearchOptions(options.out, options.seed, args.quiet, options.minutes, recipe=recipe_name(args))
     if config.algorithm == "gradient":
@@ -107,6 +112,27 @@ def search(config: "TrainConfig", scenario: "Scenario", options: "RunOptions", a
     found = search_run(config, scenario, told)
     print(f"{options.out}: {', '.join(f'{name} {value:.3g}' for name, value in found['gains'].items())}")
     return found
+
+
+def check_search(config: "TrainConfig", args: Args, out: Path) -> None:
+    """Raises `UserError` for options and keys that runs of algorithm search and gradient don't read, and for a run
+    folder `out` that exists.
+    """
+    what, usual = f"algorithm = {config.algorithm!r}", Args()
+    if args.resume:
+        raise UsageError(
+            f"--resume: runs of {what} last minutes and keep no checkpoint; train anew with another --out, or from the "
+            "numbers that were found, as search.start of the recipe."
+        )
+    for name in ("init", "seeds", "imitate", "log", "save_every_s", "evaluations"):
+        if getattr(args, name) != getattr(usual, name):
+            raise UsageError(f"--{name.replace('_', '-')}: a run of {what} does not read it; leave it out.")
+    if out.is_dir() and any(out.iterdir()):
+        raise UserError(f"--out {out}: the run folder exists, and runs of {what} are not resumed; name another --out.")
+    if config.curriculum:
+        raise UserError(
+            f"{recipe_name(args) or config.scenario}: a run of {what} has no curriculum; leave [[curriculum]] out."
+        )
 
 
 def offline(config: "TrainConfig", scenario: "Scenario", file: Path | None, options: "RunOptions") -> Figures:

@@ -151,7 +151,8 @@ class SelfPlayConfig:
 
 @dataclass(frozen=True)
 class SearchConfig:
-    """Settings of `algorithm = "search"`: CMA-ES over the gains of the task's law."""
+    """Settings of `algorithm = "search"`: CMA-ES over the gains of the task's law. Of `algorithm = "gradient"` it has
+    `start` alone."""
 
     candidates: Count = 32
     """Number of sets of gains in a generation; each set flies `num_envs` / `candidates` episodes, identical for all
@@ -160,7 +161,8 @@ class SearchConfig:
     first_std: Positive = 0.3
     """Standard deviation of the first generation, over the gains of the law."""
     start: dict[str, float] = field(default_factory=dict)
-    """Gains at the start of the search, by name; the law defines the start of the remaining gains."""
+    """Gains at the start of the search, or beside the network of `gradient`, by name; the law defines those that are
+    not named. Only gains that are numbers have a name here."""
     exact_per_s: NonNegative = 3.0
     """Reward per second exactly at the goal, beside the task's reward; it falls exponentially with distance and
     angle.

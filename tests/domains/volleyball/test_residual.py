@@ -1,10 +1,14 @@
 """The network beside the law of `volley_hit`, and the reward terms whose gradient trains it."""
 
+import json
+import math
+from dataclasses import replace
 from pathlib import Path
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 import pytest
 
 from robomarl.core.config import UserError
@@ -18,9 +22,10 @@ from robomarl.lab.sim.law import NetworkLaw, numbers_of
 from robomarl.lab.sim.model import TeamWorld
 from robomarl.lab.sim.scenario import load_scenario
 from robomarl.lab.simulation import simulation_of
-from robomarl.lab.train.config import TrainConfig
-from robomarl.lab.train.policy_search.gradient import clipped, gradient_run
-from robomarl.lab.train.policy_search.search import SearchOptions, keep_gains
+from robomarl.lab.train.config import SearchConfig, TrainConfig
+from robomarl.lab.train.policy_search import gradient
+from robomarl.lab.train.policy_search.gradient import LAST_RATE, clipped, gradient_run, rates_of
+from robomarl.lab.train.policy_search.search import SearchOptions, first_gains, keep_gains, steps_of
 from robomarl.lab.train.policy_search.structured import load_law
 
 HIT = load_scenario("volley_hit", VolleyScenario)
@@ -120,6 +125,99 @@ def test_a_run_folder_keeps_the_network(tmp_path: Path):
     run = load_law(tmp_path / "run")
     np.testing.assert_array_equal(run.gains.second, law.gains.second)
     np.testing.assert_allclose(law.with_gains(run.gains).act(obs), law.act(obs), rtol=1e-6)
+
+
+def damage(name: str, value: object, folder: Path) -> str:
+    """The error of a run folder whose law.json has this value in place of a gain's."""
+    keep_gains(
+        TrainConfig(scenario="volley_hit", algorithm="gradient"), HIT, torn(hit_law()).gains, SearchOptions(folder)
+    )
+    content = json.loads((folder / "law.json").read_text())
+    content["gains"][name] = content["gains"][name][:-1] if value == "short" else value
+    (folder / "law.json").write_text(json.dumps(content))
+    with pytest.raises(UserError, match="the run folder is damaged") as error:
+        load_law(folder)
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("first", 0.5, "first has the shape"),
+        ("first", [], "first has the shape"),
+        ("second", "short", "second has the shape"),
+        ("last", None, "last is not finite"),
+        ("push_0", [1.0], "push_0 has the shape"),
+        ("push_0", None, "push_0 is not finite"),
+        ("push_0", "much", "could not convert"),
+    ],
+)
+def test_a_damaged_law_is_named(name: str, value: object, said: str, tmp_path: Path):
+    assert f"law.json: is not whole ({said}" in damage(name, value, tmp_path / "run")
+
+
+def test_a_recipe_names_no_layer_of_a_network(tmp_path: Path):
+    law, layer = hit_law(), {"first": 0.5}
+    told = "first is no gain of the law that is a number; allowed: .*aside_m.$"
+    with pytest.raises(UserError, match=f"search.start of the recipe: {told}"):
+        first_gains(law, layer)
+    with pytest.raises(UserError, match=f"search.steps of the recipe: {told}"):
+        steps_of(law, SearchConfig(steps=layer))
+    alone = steps_of(law, SearchConfig(steps={"keep": 1.0}, steps_alone=True))
+    assert numbers_of(alone).sum() == 1.0 and len(numbers_of(alone)) == 30
+    config = TrainConfig(scenario="volley_hit", algorithm="gradient", search=SearchConfig(start=layer))
+    with pytest.raises(UserError, match=f"mine: search.start of the recipe: {told}"):
+        gradient_run(config, HIT, SearchOptions(tmp_path / "run", recipe="mine"))
+
+
+@pytest.mark.parametrize("worth", [SearchConfig(steps={"P": 1.0}), SearchConfig(late_per_s=1.0)])
+def test_a_gradient_has_no_keys_of_a_search(worth: SearchConfig, tmp_path: Path):
+    config = TrainConfig(scenario="volley_hit", algorithm="gradient", search=worth)
+    with pytest.raises(UserError, match='of the recipe is of algorithm = "search" alone, not of "gradient"'):
+        gradient_run(config, HIT, SearchOptions(tmp_path / "run"))
+
+
+def test_the_learning_rate_falls_until_the_schedules_end_not_where_the_run_stops():
+    config = TrainConfig(algorithm="gradient", total_steps=1000, stop_after=500, learning_rate=0.1, num_envs=8)
+    stopped, whole = (
+        np.array([rates_of(c, 10)(i) for i in (0, 50, 100)]) for c in (config, replace(config, stop_after=None))
+    )
+    np.testing.assert_allclose(stopped, whole)
+    np.testing.assert_allclose(stopped, [0.1, 0.1 * (1 + LAST_RATE) / 2, 0.1 * LAST_RATE], rtol=1e-5)
+
+
+def plain_steps(stop_at: int):
+    """In place of `make_step`: each update adds 1 to the last layer; Ctrl-C comes in update `stop_at`."""
+
+    def step(network: dict, moments: optax.OptState, *_: jax.Array) -> tuple:
+        made = int(round(float(network["last"].max())))
+        if made + 1 == stop_at:
+            raise KeyboardInterrupt
+        return {**network, "last": network["last"] + 1.0}, moments, jnp.asarray(made + 1.0)
+
+    return lambda *_: step
+
+
+FOUR = TrainConfig(
+    scenario="volley_hit", algorithm="gradient", num_envs=8, minibatches=1, unroll=2, total_steps=8 * 2 * 4
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("minutes", "stop_at", "made"), [(math.inf, 0, 4), (0.0, 0, 1), (math.inf, 4, 3)])
+def test_the_log_and_the_law_have_the_last_update(
+    minutes: float, stop_at: int, made: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Of a run that is whole, that its minutes end, and that Ctrl-C stops in its fourth update."""
+    monkeypatch.setattr(gradient, "make_step", plain_steps(stop_at))
+    options = SearchOptions(tmp_path / "run", quiet=True, minutes=minutes)
+    if stop_at:
+        with pytest.raises(KeyboardInterrupt):
+            gradient_run(FOUR, HIT, options)
+    else:
+        assert gradient_run(FOUR, HIT, options)["update"] == made
+    rows = (tmp_path / "run" / "metrics.csv").read_text().splitlines()
+    assert [int(row.split(",")[0]) for row in rows[1:]] == list(range(1, made + 1))
+    np.testing.assert_allclose(load_law(tmp_path / "run").gains.last, float(made))
 
 
 def test_a_steep_gradient_is_clipped_and_one_that_is_not_finite_counts_for_nothing():

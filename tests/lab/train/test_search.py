@@ -23,6 +23,8 @@ from robomarl.lab.sim.env import make_env
 from robomarl.lab.sim.scenario import load_scenario
 from robomarl.lab.train.algorithm import training_env
 from robomarl.lab.train.config import SearchConfig, TrainConfig, load_recipe
+from robomarl.lab.train.policy_search import search
+from robomarl.lab.train.policy_search.gradient import gradient_run
 from robomarl.lab.train.policy_search.search import (
     SearchOptions,
     first_gains,
@@ -177,6 +179,62 @@ def test_minutes_that_are_over_end_a_search_after_the_generation_under_way(short
         assert row["update"] == updates
 
 
+def test_a_search_that_ctrl_c_stops_keeps_the_newest_generation(
+    short: FlightScenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """The scores are a plain function here; Ctrl-C comes as the first row is written."""
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(search, "make_score", lambda *_: lambda key, gains, rivals: -jnp.square(gains).sum(-1))
+    monkeypatch.setattr(search.Logs, "write", stop)
+    with pytest.raises(KeyboardInterrupt):
+        search_run(TINY, short, SearchOptions(tmp_path / "run", quiet=True))
+    assert "Ctrl-C stopped the run; law.json has what was found so far" in capsys.readouterr().out
+    found, start = load_law(tmp_path / "run").gains, first_gains(gained_law(short), TINY.search.start)
+    assert np.square(found).sum() < np.square(start).sum()
+
+
+RESUMED = "last minutes and keep no checkpoint; train anew with another --out"
+
+
+def test_a_search_is_not_resumed_and_no_error_says_that_it_may_be(
+    short: FlightScenario, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    keep_gains(TINY, short, Gains(), SearchOptions(tmp_path / "run"))
+    assert main(["train", "--resume", "--out", str(tmp_path / "run")]) == 2
+    assert RESUMED in capsys.readouterr().err
+    assert main(["train", "--recipe", "lift_3_search", "--out", str(tmp_path / "run")]) == 1
+    said = capsys.readouterr().err
+    assert "are not resumed; name another --out." in said and "--resume" not in said
+
+
+UNREAD = (
+    ("--init", "swap_4"), ("--seeds", "2"), ("--imitate",), ("--log", "wandb"), ("--save-every-s", "3"),
+    ("--evaluations", "0"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("words", UNREAD)
+@pytest.mark.parametrize("recipe", ["lift_3_search", "volley_hit"])
+def test_options_that_are_not_read_are_refused(
+    recipe: str, words: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    assert main(["train", "--recipe", recipe, "--out", str(tmp_path / "run"), *words]) == 2
+    assert f"{words[0]}: a run of algorithm = " in capsys.readouterr().err
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("recipe", ["lift_3_search", "volley_hit"])
+def test_a_curriculum_that_is_not_read_is_refused(recipe: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    lesson = '[[curriculum]]\nparameter = "randomize.wind_m_s"\nbegin = [0.0, 0.0]\nend = [0.0, 0.5]\n'
+    (tmp_path / "mine.toml").write_text(f'extends = "{recipe}"\n{lesson}')
+    words = ["train", "--recipe", str(tmp_path / "mine.toml"), "--out", str(tmp_path / "run")]
+    assert main(words) == 1
+    assert "leave [[curriculum]] out" in capsys.readouterr().err
+
+
 def test_gains_are_kept_with_where_they_come_from(short: FlightScenario, tmp_path: Path):
     """In the run folder, and sealed into bundles by whoever exports it."""
     gains, told = Gains(answer=0.7), (Ancestor("lift_3", "ab" * 32, ("bag sha256 0123",)),)
@@ -189,8 +247,12 @@ def test_gains_are_kept_with_where_they_come_from(short: FlightScenario, tmp_pat
 def test_what_has_no_gains_is_refused(tmp_path: Path):
     with pytest.raises(UserError, match=r'swap_4.toml: algorithm = "search" is for a law with gains'):
         search_run(TINY, load_scenario("swap_4"), SearchOptions(tmp_path / "run"))
+    with pytest.raises(UserError, match=r'swap_4.toml: algorithm = "gradient" is for a law with gains'):
+        gradient_run(TrainConfig(algorithm="gradient"), load_scenario("swap_4"), SearchOptions(tmp_path / "run"))
     law = gained_law(load_scenario("lift_3"))
-    with pytest.raises(UserError, match=r"search.start of the recipe: P is no gain of the law; allowed: position_near"):
+    with pytest.raises(
+        UserError, match=r"search.start of the recipe: P is no gain of the law that is a number; allowed: pos"
+    ):
         first_gains(law, {"P": 1.0})
     begun = first_gains(law, {"lead_m": 0.2})
     assert begun.lead_m == 0.2 and begun.answer == law.search_from.answer

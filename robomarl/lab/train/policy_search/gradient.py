@@ -9,6 +9,9 @@ the reward, would drown the others.
 """
 
 import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import fields
 
 import jax
 import jax.numpy as jnp
@@ -21,8 +24,8 @@ from robomarl.lab.sim.agents import AgentsEnv
 from robomarl.lab.sim.law import Gains, NetworkLaw
 from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.train.algorithm import training_env
-from robomarl.lab.train.config import TrainConfig
-from robomarl.lab.train.policy_search.search import SearchOptions, first_gains, names, seen_by
+from robomarl.lab.train.config import SearchConfig, TrainConfig
+from robomarl.lab.train.policy_search.search import SearchOptions, first_gains, kept_if_stopped, names, seen_by
 from robomarl.lab.train.policy_search.structured import gained_law, picker, save_law
 from robomarl.lab.train.run.logs import Logs
 from robomarl.lab.train.run.run_folder import create_run
@@ -30,53 +33,78 @@ from robomarl.lab.trees import Params
 
 LAST_RATE = 0.05
 """Last learning rate over the first; it falls as a cosine."""
-LOG_EVERY = 10
-"""Updates from one row of the log to the next."""
 
 
 def gradient_run(config: TrainConfig, scenario: Scenario, options: SearchOptions) -> dict:
     """Train the network of the scenario's law, and save the law as a run folder.
 
     Raises:
-        UserError: the scenario's law has no network, the recipe names an unknown gain, or the folder exists.
+        UserError: the scenario's law has no network, the recipe names an unknown gain or has keys of the search
+            alone, or the folder exists.
     """
-    law = gained_law(scenario)
+    law = gained_law(scenario, "gradient")
     if not isinstance(law, NetworkLaw):
         raise UserError(
             f'{scenario.name}.toml: algorithm = "gradient" is for a law with a network, which task = {scenario.task!r} '
             'has not; use algorithm = "search".'
         )
     with names(options.recipe):
+        check_keys(config)
         start = law.with_gains(first_gains(law, config.search.start)).with_network(options.seed)
-    network = {name: jnp.asarray(value) for name, value in start._asdict().items() if jnp.ndim(value)}
     env = training_env(config, scenario)
     create_run(options.out, config, scenario, options.seed, options.ancestry)
-    found, row = descend(config, env, (law, start), network, options)
-    best = start._replace(**jax.tree.map(np.asarray, found))
-    save_law(options.out, best, seen_by(scenario, law.with_gains(best), options.seed))
+
+    def keep(found: Params) -> None:
+        """Save the law with this network."""
+        best = start._replace(**jax.tree.map(np.asarray, found))
+        save_law(options.out, best, seen_by(scenario, law.with_gains(best), options.seed))
+
+    row = descend(config, env, (law, start), options, keep)
     return {"run": str(options.out), "scenario": scenario.name, **row}
 
 
+def check_keys(config: TrainConfig) -> None:
+    """Raise `UserError` for keys of `[search]` that only a search reads."""
+    plain = SearchConfig()
+    for key in (field.name for field in fields(SearchConfig) if field.name != "start"):
+        if getattr(config.search, key) != getattr(plain, key):
+            raise UserError(
+                f'search.{key} of the recipe is of algorithm = "search" alone, not of "gradient"; leave it out.'
+            )
+
+
 def descend(
-    config: TrainConfig, env: AgentsEnv, fixed: tuple[NetworkLaw, Gains], network: Params, options: SearchOptions
-) -> tuple[Params, dict[str, float]]:
-    """Move the weights until the recipe's agent-steps or the minutes are spent; the weights and the log's last row."""
+    config: TrainConfig,
+    env: AgentsEnv,
+    fixed: tuple[NetworkLaw, Gains],
+    options: SearchOptions,
+    keep: Callable[[Params], None],
+) -> dict[str, float]:
+    """Move the weights until the recipe's agent-steps or the minutes are spent, or Ctrl-C, and `keep` them.
+
+    Returns the log's last row; it has a row for each update.
+    """
+    network = {name: jnp.asarray(value) for name, value in fixed[1]._asdict().items() if jnp.ndim(value)}
     steps = config.num_envs * config.unroll * env.num_agents
-    updates = max(1, config.last_step // steps)
-    rates, update = optax.cosine_decay_schedule(config.learning_rate, updates, LAST_RATE), make_step(config, env, fixed)
+    rates, update = rates_of(config, steps), make_step(config, env, fixed)
     moments, key, row = optax.scale_by_adam().init(network), jax.random.key(options.seed), {}
-    logs, started = Logs(options.out, 0), time.monotonic()
-    for i in tqdm(range(updates), "updates", disable=options.quiet or None):
-        if row and time.monotonic() - started > 60 * options.minutes:
-            break
-        rate = jnp.asarray(rates(i), jnp.float32)
-        network, moments, reward = update(network, moments, jax.random.fold_in(key, i), rate)
-        if i % LOG_EVERY == 0 or i == updates - 1:
-            row = {"update": i + 1, "steps": (i + 1) * steps, "seconds": time.monotonic() - started}
-            row |= {"score": float(reward)}
+    started = time.monotonic()
+    with kept_if_stopped(options, lambda: keep(network)), closing(Logs(options.out, 0)) as logs:
+        for i in tqdm(range(max(1, config.last_step // steps)), "updates", disable=options.quiet or None):
+            if row and time.monotonic() - started > 60 * options.minutes:
+                break
+            rate = jnp.asarray(rates(i), jnp.float32)
+            network, moments, reward = update(network, moments, jax.random.fold_in(key, i), rate)
+            row = {"update": i + 1, "steps": (i + 1) * steps, "score": float(reward)}
+            row["seconds"] = time.monotonic() - started
             logs.write(row)
-    logs.close()
-    return network, row
+    keep(network)
+    return row
+
+
+def rates_of(config: TrainConfig, steps: int) -> optax.Schedule:
+    """Return the learning rate by update of so many agent-steps; it falls until `total_steps`, past `stop_after`."""
+    return optax.cosine_decay_schedule(config.learning_rate, max(1, config.total_steps // steps), LAST_RATE)
 
 
 def make_step(config: TrainConfig, env: AgentsEnv, fixed: tuple[NetworkLaw, Gains]):

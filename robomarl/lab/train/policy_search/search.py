@@ -11,7 +11,7 @@ Letters in shapes: C candidates, K episodes each, G gains, N robots.
 import math
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -100,10 +100,26 @@ def search_run(config: TrainConfig, scenario: Scenario, options: SearchOptions) 
         gains[..., moved] = found * step
         return gains
 
-    row = generations(config, env, lambda key, asked: score(key, whole(asked), rivals), search, options)
-    best = type(law.gains)(*whole(search.mean).tolist())
-    save_law(options.out, best, seen_by(scenario, law.with_gains(best), options.seed))
-    return {"run": str(options.out), "scenario": scenario.name, **row, "gains": best._asdict()}
+    def keep() -> Gains:
+        """Save the mean of the newest generation, and return it."""
+        best = law.gains._replace(**dict(zip(number_names(law), whole(search.mean).tolist(), strict=True)))
+        save_law(options.out, best, seen_by(scenario, law.with_gains(best), options.seed))
+        return best
+
+    with kept_if_stopped(options, keep):
+        row = generations(config, env, lambda key, asked: score(key, whole(asked), rivals), search, options)
+    return {"run": str(options.out), "scenario": scenario.name, **row, "gains": keep()._asdict()}
+
+
+@contextmanager
+def kept_if_stopped(options: SearchOptions, keep: Callable[[], object]) -> Iterator[None]:
+    """Call `keep`, which saves the law, if Ctrl-C stops the run, and say so; the `KeyboardInterrupt` goes on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        keep()
+        print(f"\n{options.out}: Ctrl-C stopped the run; law.json has what was found so far, for eval and export.")
+        raise
 
 
 @contextmanager
@@ -121,22 +137,32 @@ def keep_gains(config: TrainConfig, scenario: Scenario, gains: Gains, options: S
     save_law(options.out, gains, seen_by(scenario, gained_law(scenario).with_gains(gains), options.seed))
 
 
+def number_names(law: GainedLaw) -> list[str]:
+    """Return the names of the gains that are numbers, which a recipe may name; layers of a network are none."""
+    return [name for name, value in law.gains._asdict().items() if np.ndim(value) == 0]
+
+
 def first_gains(law: GainedLaw, named: dict[str, float], key: str = "start") -> Gains:
-    """Return the gains at the start of the search; raise `UserError` for a name in `key` that is no gain of the law."""
-    if unknown := sorted(set(named) - set(law.gains._fields)):
-        known = ", ".join(law.gains._fields)
-        raise UserError(f"search.{key} of the recipe: {unknown[0]} is no gain of the law; allowed: {known}.")
+    """Return the gains at the start of the search; raise `UserError` for a name in `key` that is no number of the
+    law's gains.
+    """
+    known = number_names(law)
+    if unknown := sorted(set(named) - set(known)):
+        raise UserError(
+            f"search.{key} of the recipe: {unknown[0]} is no gain of the law that is a number; "
+            f"allowed: {', '.join(known)}."
+        )
     return law.search_from._replace(**named)
 
 
 def steps_of(law: GainedLaw, worth: SearchConfig) -> Gains:
-    """Return the step of each gain; raise `UserError` for a name in `steps` that is no gain of the law, or steps that
-    are all 0.
+    """Return the step of each gain; raise `UserError` for a name in `steps` that is no number of the law's gains, or
+    steps that are all 0.
     """
     known = first_gains(law, worth.steps, "steps")
     own = law.search_step._replace(**worth.steps)
     if worth.steps_alone:
-        own = known._replace(**{name: worth.steps.get(name, 0.0) for name in known._fields})
+        own = known._replace(**{name: worth.steps.get(name, 0.0) for name in number_names(law)})
     if not any(own):
         raise UserError(
             f"search.steps of the recipe: each gain has a step of 0, so none is searched; give {own._fields[0]} or "
@@ -161,17 +187,17 @@ def generations(
 ) -> dict[str, float]:
     """Generation after generation until the recipe's agent-steps or the minutes are spent; the last row of the log."""
     steps = config.num_envs * env.scenario.max_steps * env.num_agents
-    logs, started, row = Logs(options.out, 0), time.monotonic(), {}
-    for i in tqdm(range(max(1, config.last_step // steps)), "generations", disable=options.quiet or None):
-        if row and time.monotonic() - started > 60 * options.minutes:
-            break
-        asked = np.stack([search.ask() for _ in range(search.population_size)])
-        found = np.asarray(score(jax.random.fold_in(jax.random.key(options.seed), i), asked))
-        search.tell([(x, -float(value)) for x, value in zip(asked, found, strict=True)])
-        row = {"update": i + 1, "steps": (i + 1) * steps, "seconds": time.monotonic() - started}
-        row |= {"score": float(found.mean()), "score_best": float(found.max())}
-        logs.write(row)
-    logs.close()
+    started, row = time.monotonic(), {}
+    with closing(Logs(options.out, 0)) as logs:
+        for i in tqdm(range(max(1, config.last_step // steps)), "generations", disable=options.quiet or None):
+            if row and time.monotonic() - started > 60 * options.minutes:
+                break
+            asked = np.stack([search.ask() for _ in range(search.population_size)])
+            found = np.asarray(score(jax.random.fold_in(jax.random.key(options.seed), i), asked))
+            search.tell([(x, -float(value)) for x, value in zip(asked, found, strict=True)])
+            row = {"update": i + 1, "steps": (i + 1) * steps, "seconds": time.monotonic() - started}
+            row |= {"score": float(found.mean()), "score_best": float(found.max())}
+            logs.write(row)
     return row
 
 

@@ -19,7 +19,7 @@ from robomarl.core.config import UserError
 from robomarl.core.spec import ObservationSpec
 from robomarl.lab.evaluate.evaluation import Carry
 from robomarl.lab.sim.env import make_env
-from robomarl.lab.sim.law import GainedLaw, Gains, LawMemory, decided, memory_of
+from robomarl.lab.sim.law import GainedLaw, Gains, LawMemory, NetworkLaw, decided, memory_of
 from robomarl.lab.sim.scenario import Scenario
 from robomarl.lab.simulation import simulation_of
 from robomarl.lab.train.config import TrainConfig
@@ -30,8 +30,12 @@ from robomarl.lab.train.run.storage import json_text, read_json, replace_text
 FILE = "law.json"
 
 
-def gained_law(scenario: Scenario) -> GainedLaw:
+def gained_law(scenario: Scenario, algorithm: str = "search") -> GainedLaw:
     """Return the law of the scenario's task, with gains that can be searched.
+
+    Args:
+        scenario: the scenario.
+        algorithm: the recipe's, for the message.
 
     Raises:
         UserError: there is no law, or it has no gains.
@@ -41,8 +45,8 @@ def gained_law(scenario: Scenario) -> GainedLaw:
     found = law(scenario) if law else None
     if not isinstance(found, GainedLaw):
         raise UserError(
-            f'{scenario.name}.toml: algorithm = "search" is for a law with gains, which task = {scenario.task!r} has '
-            'not; use algorithm = "mappo".'
+            f'{scenario.name}.toml: algorithm = "{algorithm}" is for a law with gains, which task = {scenario.task!r} '
+            'has not; use algorithm = "mappo".'
         )
     return found
 
@@ -130,9 +134,23 @@ def load_law(folder: str | Path) -> LawRun:
 
 
 def read_gains(law: GainedLaw, content: dict[str, float | list]) -> Gains:
-    """Return gains from numbers, and layers of a network from lists; raises `TypeError` for an unknown name."""
-    layers = {name: np.asarray(value, np.float32) for name, value in content.items() if np.ndim(value)}
-    return type(law.gains)(**(content | layers))
+    """Return gains from numbers, and layers of a network from lists; a gain without a name keeps its default.
+
+    Raises:
+        TypeError: a name is no gain of the law.
+        ValueError: a gain is not finite, or has another shape than that of the law.
+    """
+    values = {name: np.asarray(value, float) for name, value in content.items()}
+    if bad := [name for name, value in values.items() if not np.isfinite(value).all()]:
+        raise ValueError(f"{bad[0]} is not finite")
+    gains = type(law.gains)(**{name: v.astype(np.float32) if v.ndim else v.item() for name, v in values.items()})
+    own = law.gains
+    if isinstance(law, NetworkLaw) and any(np.shape(a) != np.shape(b) for a, b in zip(gains, own, strict=True)):
+        own = law.with_network(0)
+    for name, value, like in zip(gains._fields, gains, own, strict=True):
+        if np.shape(value) != np.shape(like):
+            raise ValueError(f"{name} has the shape {np.shape(value)} in place of {np.shape(like)}")
+    return gains
 
 
 class LawRunPolicy:
