@@ -14,5 +14,5 @@ def no_filter(params: object, mode: str = "qp") -> NoReturn:
     """Raise `UserError`: the filter's rows are on an acceleration, which these commands do not have."""
     raise UserError(
         "the safety filter takes accelerations, and this scenario's command is of thrusts; "
-        'use --filter off, or leave the key "command" of the scenario out.'
+        'say --filter off where a command has it; to export and to fly, leave the key "command" of the scenario out.'
     )
