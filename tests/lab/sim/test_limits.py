@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -126,9 +127,12 @@ def test_the_smallest_delay_that_is_good_enough_is_chosen():
     assert chosen(config, found, 0.1) == 2, "where no delay is good enough, the one that needs least"
 
 
-def test_who_is_simulated_nowhere_is_told_so():
-    with pytest.raises(UserError, match="turtlebot3_burger: no scenario has this vehicle"):
-        identify_limits.run(identify_limits.Args("turtlebot3_burger"))
+def test_who_is_simulated_nowhere_is_told_so(root: Path, tmp_path: Path):
+    known = (root / "hardware_configs" / "vehicles" / "turtlebot3_burger.yaml").read_text()
+    file = tmp_path / "nowhere.yaml"
+    file.write_text(known.replace("name: turtlebot3_burger", "name: nowhere"))
+    with pytest.raises(UserError, match="nowhere: no scenario has this vehicle"):
+        identify_limits.run(identify_limits.Args(str(file)))
 
 
 def test_a_vehicle_is_measured_in_every_kind_of_scenario_that_has_it():
