@@ -121,7 +121,8 @@ def test_the_stages_that_the_docs_show_are_read(tmp_path: Path, root: Path):
 
 
 def test_the_soccer_recipe_ends_with_what_the_shipped_bundle_records():
-    assert [name for name in recipe_names() if name.startswith("soccer")] == ["soccer_2v2", "soccer_2v2_eyes", "soccer_3v3"]
+    names = [name for name in recipe_names() if name.startswith("soccer")]
+    assert names == ["soccer_2v2", "soccer_2v2_eyes", "soccer_3v3"]
     plan, training = load_plan("soccer_2v2"), load_bundle("soccer_2v2").contract.training
     assert plan is not None and plan.bundle is not None
     ours, sealed = plan.stage("wide").config, recipe_of(training.recipe, load_scenario("soccer_2v2"), "bundle.json")
