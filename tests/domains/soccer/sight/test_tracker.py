@@ -158,3 +158,13 @@ def test_a_picture_from_before_the_odometry_changes_nothing():
     state = TRACKER.start(5.0, np.zeros(3))
     after, _ = TRACKER.step(state, sight(np.array([1.0, 1.0, 1.0]), 4.9), Odometry(0, 0, 0), 5.0)
     assert (after.own.mean == state.own.mean).all()
+
+
+@pytest.mark.parametrize(("probability", "told"), [(0.9, [False, True]), (0.97, [True, True])])
+def test_a_ball_is_begun_by_surer_pictures_than_an_opponent(probability: float, told: list[bool]):
+    truth = np.array([0.0, 0.0, 0.0])
+    ball, other = (
+        spot(truth, np.array(place))._replace(probability=probability) for place in ([1.0, 0.3], [1.2, -0.4])
+    )
+    _, found = run([sight(truth, k * DT_S, ball, (other,)) for k in range(6)], Odometry(0, 0, 0), truth)
+    assert found[-1].picture.mask[:2].tolist() == told
