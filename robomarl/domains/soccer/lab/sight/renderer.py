@@ -264,22 +264,25 @@ def _film(picture: list[Array], look: PictureLook, row: Array, passes: int) -> A
     scale = look.noise * math.sqrt(12.0) / 1023.0
     noise = [scale * (((bits >> (10 * k)) & 1023).astype(jnp.float32) - 511.5) for k in range(3)]
     # Slices of one padded array compile to long loops; channels with edges of their own take four times as long.
-    film = _settled(jnp.pad(jnp.stack(picture, 1), ((passes, passes), (0, 0), (0, 0)), "symmetric"))
+    film = _settled(_padded(jnp.stack(picture, 1), passes))
     for _ in range(passes):
-        film = _settled(film[1:-1] + look.blur * (film[:-2] + film[2:] - 2 * film[1:-1]))
+        film = _settled(_blurred(film, look.blur))
     return film + jnp.stack(noise, 1)
 
 
 def _film_rows(pictures: Array, look: PictureLook) -> Array:
     """Blur across the rows of [R, C, 3, E], and the eight bits of a camera."""
-    return jnp.clip(255.0 * _blurred(pictures, look.blur) + 0.5, 0.0, 255.0).astype(jnp.uint8)
+    return jnp.clip(255.0 * _blurred(_padded(pictures, 1), look.blur) + 0.5, 0.0, 255.0).astype(jnp.uint8)
 
 
-def _blurred(picture: Array, share: Array) -> Array:
-    """Return cells of which each gives a share to its two neighbours along the first axis; the edges repeat."""
-    before = jnp.concatenate([picture[:1], picture[:-1]])
-    after = jnp.concatenate([picture[1:], picture[-1:]])
-    return picture + share * (before + after - 2 * picture)
+def _padded(cells: Array, width: int) -> Array:
+    """Return cells with so many more at both ends of the first axis, mirrored: each pass of a blur uses up one."""
+    return jnp.pad(cells, ((width, width), *((0, 0),) * (cells.ndim - 1)), "symmetric")
+
+
+def _blurred(padded: Array, share: Array) -> Array:
+    """Return all but the outermost cells of the first axis, each of which gives a share to both its neighbours."""
+    return padded[1:-1] + share * (padded[:-2] + padded[2:] - 2 * padded[1:-1])
 
 
 def _hashed(value: Array) -> Array:
