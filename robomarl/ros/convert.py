@@ -253,8 +253,12 @@ def places_to(message: PoseArray) -> tuple[np.ndarray, float]:
 
 
 def places_reader(expected: int, sender: str) -> Callable[[PoseArray], tuple[np.ndarray, float]]:
-    """Return `places_to` for messages of so many rows; it raises `MessageError` for one with another number of them,
-    in which `sender` names the one who sends so many."""
+    """Return a reader like `places_to` that accepts messages of `expected` rows alone.
+
+    Args:
+        expected: number of rows.
+        sender: name of the publisher, for the `MessageError` that the reader raises at another number of rows.
+    """
 
     def read(message: PoseArray) -> tuple[np.ndarray, float]:
         if (count := len(message.poses)) != expected:

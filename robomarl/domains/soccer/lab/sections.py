@@ -91,7 +91,7 @@ class TrackConfig:
 
 @dataclass(frozen=True)
 class TracksConfig:
-    """Errors of what pixels tell our robots of ball and opponents; `python -m benchmarks.eyes.errors` fits them."""
+    """Errors of places and velocities that our robots work out from pixels, fitted by `benchmarks.eyes.errors`."""
 
     ball: TrackConfig
     """Errors about the ball."""
@@ -132,11 +132,12 @@ class PoseConfig:
     heading_noise_rad: NonNegative
     """About the vertical."""
     drift_m: NonNegative = 0.0
-    """With `eyes.tracks`: standard deviation of our robots' error of the place, each axis, which changes slowly."""
+    """Standard deviation of the position error of our robots along each axis [m]. The error changes slowly; needs
+    `eyes.tracks`."""
     drift_rad: NonNegative = 0.0
-    """With `eyes.tracks`: standard deviation [rad] of our robots' error of the heading, which changes slowly."""
+    """Standard deviation of the heading error of our robots [rad]. The error changes slowly; needs `eyes.tracks`."""
     drift_s: Positive = 1.0
-    """With `eyes.tracks`: time constant of the slow errors of place and heading."""
+    """Time constant of the position and heading errors [s]; needs `eyes.tracks`."""
 
 
 @dataclass(frozen=True)

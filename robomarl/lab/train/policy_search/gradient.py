@@ -103,7 +103,8 @@ def descend(
 
 
 def rates_of(config: TrainConfig, steps: int) -> optax.Schedule:
-    """Return the learning rate by update of so many agent-steps; it falls until `total_steps`, past `stop_after`."""
+    """Return the learning rate over updates of `steps` agent-steps each. The schedule ends at `total_steps`, also if
+    `stop_after` ends the run earlier."""
     return optax.cosine_decay_schedule(config.learning_rate, max(1, config.total_steps // steps), LAST_RATE)
 
 

@@ -20,7 +20,7 @@ from robomarl.lab.simulation import Carriers
 HEIGHT_SHARE = 0.5
 """Largest difference of height of two references over the length of a cable: the lower carrier stays above the load."""
 STOPS_S = 4.0
-"""Longest time in which references stop: what courses bend between compared times grows with its square."""
+"""Longest stopping time of a reference [s]. The bend of a course between compared times grows with its square."""
 
 
 def carriers(scenario: FlightScenario, params: SafetyParams) -> Carriers | None:

@@ -48,7 +48,7 @@ class FitConfig:
     seconds: float = 600.0
     """Wall time of training."""
     batch: int = 256
-    """Number of pictures in one step, half of them mirrored."""
+    """Number of pictures in a gradient step; half of the pictures are mirrored."""
     rate: float = 2e-3
     """Largest learning rate; it rises over the first twentieth and then falls as a cosine."""
     wide: int = 32

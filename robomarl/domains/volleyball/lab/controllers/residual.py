@@ -67,7 +67,7 @@ def falls(seen: CourtSeen) -> list[Array]:
 
 
 def added(weights: ResidualWeights, seen: CourtSeen) -> list[Array]:
-    """Return what the network adds on each axis [...], on the real line."""
+    """Return the outputs of the network, one array [...] for each axis; `corrected` adds them to the command."""
     xp, values = namespace(seen.pos[0], weights.first), inputs(seen)
     for layer in (weights.first, weights.second):
         values = xp.tanh(values @ layer[:-1] + layer[-1])
