@@ -18,20 +18,19 @@ from robomarl.core.certificate.kernel import certificate_of
 from robomarl.core.certificate.memory import ELSEWHERE_TUBES, CertifiedCarry, DecisionInputs, at_reference, tubes_off
 from robomarl.core.certificate.pact import Word
 from robomarl.core.certificate.tether import Tether
-from robomarl.core.config import UserError
-from robomarl.core.domain.onboard import CertifiedCommand, W
+from robomarl.core.config import UserError, to_dict
+from robomarl.core.domain.onboard import CertifiedCommand
 from robomarl.core.domain.registry import command_of
 from robomarl.core.filter.decision import Library
 from robomarl.core.filter.memory import Reason
 from robomarl.core.filter.params import SafetyParams
 from robomarl.core.geometry import namespace
-from robomarl.core.spec import ActionSpec
 from robomarl.core.tree import Branch, each
 from robomarl.core.types import SENT, Array, FilterResult
 from robomarl.core.view import LocalView, Plan
 from robomarl.lab.sim.message import mates_of
 from robomarl.lab.sim.scenario import Scenario
-from robomarl.lab.simulation import Carriers, simulation_of
+from robomarl.lab.simulation import simulation_of
 
 KEPT_DECISIONS = 8
 """Number of decisions whose words are kept: a message that is older when it arrives counts as lost."""
@@ -194,12 +193,10 @@ class CertifiedTeam:
 class CertifiedPlayers:
     """The certificate as the guard of a simulated team whose commands are of another kind."""
 
-    def __init__(
-        self, way: CertifiedCommand, radius_m: float, library: Library | None = None, tether: Tether | None = None
-    ) -> None:
+    def __init__(self, way: CertifiedCommand, radius_m: float, library: Library | None = None) -> None:
         """Work out the numbers: how the commands go through the certificate, the radius of a robot's body, and library
-        and tether as of `CertifiedTeam`."""
-        self._way, self._team = way, CertifiedTeam(way.params, radius_m, library=library, tether=tether)
+        as of `CertifiedTeam`."""
+        self._way, self._team = way, CertifiedTeam(way.params, radius_m, library=library, tether=way.tether)
         self.params, self.init = way.params, self._team.init
         self.figures, self.radius_m = self._team.figures, radius_m
 
@@ -210,42 +207,9 @@ class CertifiedPlayers:
         return self._way(self._team, carry, view, nominal)
 
     def seen(self, carry: CertifiedTeamCarry, view: LocalView) -> LocalView:
-        """Return the view that policies decide on, as `CertifiedTeam`."""
-        return self._team.seen(carry, view)
-
-
-class CertifiedCarrier:
-    """Commands of a carrier: their acceleration goes through the certificate. In simulation only: see
-    docs/certificate.md."""
-
-    def __init__(self, carriers: Carriers, action: ActionSpec) -> None:
-        """Take the assumptions about the team, and the command.
-
-        Raises:
-            UserError: such commands go through no filter for acceleration and yaw rate.
-        """
-        if (around := command_of(action).around) is None:
-            raise UserError("the certificate moves robots by acceleration; choose the filter qp.")
-        self.carriers, self.params, self._around = carriers, carriers.params, around
-
-    def __call__(
-        self, decide: Callable[..., tuple[W, FilterResult]], memory: W, view: LocalView, command: Array, /
-    ) -> tuple[W, FilterResult]:
-        """(certificate, its memory, views [E, N], nominal [E, N, A]) -> (memory, result)."""
-        return self._around(decide, memory, view, command)
-
-
-class CertifiedCarriers(CertifiedPlayers):
-    """The certificate as the guard of a simulated team that carries a load."""
-
-    def __init__(self, way: CertifiedCarrier, radius_m: float, library: Library | None = None) -> None:
-        """Work out the numbers, as `CertifiedPlayers`."""
-        super().__init__(way, radius_m, library, way.carriers.tether)
-        self._along = way.carriers.along
-
-    def seen(self, carry: CertifiedTeamCarry, view: LocalView) -> LocalView:
-        """Return the view that policies decide on: robots are where their references are, and the load moved along."""
-        return self._along(view, self._team.seen(carry, view))
+        """Return the view that policies decide on: placed robots are where their references are, and a load that they
+        carry is as far ahead as they."""
+        return self._way.seen(view, self._team.seen(carry, view))
 
 
 def certified_team(
@@ -258,9 +222,9 @@ def certified_team(
     """
     action, radius_m = simulation_of(scenario).action(scenario), scenario.vehicle_config.body.radius_m
     if (certified := command_of(action).certified) is not None:
-        return CertifiedPlayers(certified(params), radius_m, library)
-    if (carriers := simulation_of(scenario).carriers(scenario, params)) is not None:
-        return CertifiedCarriers(CertifiedCarrier(carriers, action), radius_m, library)
+        guard = CertifiedPlayers(certified(params, to_dict(scenario)), radius_m, library)
+        simulation_of(scenario).check_certified(scenario, guard.figures)
+        return guard
     if tuple(field.name for field in action.sent) != PLAIN:
         raise UserError(
             f"{scenario.name}: the certificate moves robots by acceleration and yaw rate; choose the filter qp."

@@ -13,7 +13,7 @@ import numpy as np
 
 from robomarl.core.camera.camera import PinholeCamera
 from robomarl.core.camera.strip import Picture8
-from robomarl.core.certificate.tether import Tether
+from robomarl.core.certificate.figures import CertificateFigures
 from robomarl.core.config import UserError
 from robomarl.core.domain.base import Domain, of_kind
 from robomarl.core.domain.onboard import Content
@@ -221,18 +221,6 @@ class AttackFilter(Protocol[Told]):
         ...
 
 
-@dataclass(frozen=True)
-class Carriers:
-    """Assumptions of the certificate about robots that carry a load together."""
-
-    params: SafetyParams
-    """Their safety parameters under the load."""
-    tether: Tether
-    """Limits that the load sets to their references."""
-    along: Callable[[LocalView, LocalView], LocalView]
-    """(views, the same with robots at their references) -> the latter with the load moved along with each robot."""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Simulation(ScenarioKind[S], Generic[S, W]):
     """One for each domain; `simulation_of(scenario)` finds it."""
@@ -271,9 +259,9 @@ class Simulation(ScenarioKind[S], Generic[S, W]):
     """How viewers show its scenarios; None: not at all."""
     attack: AttackFilter[S] | None = None
     """Malicious commands behind the filter; None where no attacks are written."""
-    carriers: Callable[[S, SafetyParams], Carriers | None] = lambda scenario, params: None
-    """(scenario, safety parameters of its robots) -> assumptions of the certificate about them under a load; None:
-    they carry nothing. Raises `UserError` where the certificate does not fit the team."""
+    check_certified: Callable[[S, CertificateFigures], None] = lambda scenario, figures: None
+    """(scenario, figures of its certificate) -> nothing; raises `UserError` where the certificate does not fit what the
+    scenario draws."""
     pictures: Callable[[S, PinholeCamera, int, int], Picture8] | None = None
     """(scenario, camera, K, seed) -> [K, H, W, 3] pictures of robots' cameras from drawn places, by MuJoCo's renderer;
     None: none are drawn."""

@@ -1,15 +1,19 @@
 """A fleet that flies the certificate has it proved before a bundle is put on its robots."""
 
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 import pytest
 
 pytest.importorskip("z3")
 
-from robomarl.core.bundle.bundle import load_bundle
+from robomarl.core.bundle.bundle import Bundle, load_bundle
+from robomarl.core.bundle.provenance import Source, sha256_of
 from robomarl.core.config import UserError
+from robomarl.core.config.parsed import table_in
 from robomarl.core.filter.params import Arena
 from robomarl.core.hardware.fleet import Fleet, load_fleet
 from robomarl.core.paths import bundles_dir
@@ -160,16 +164,48 @@ def test_unlike_robots_are_not_rolled_back_to_one_bundle():
         check_rollback(mixed())
 
 
+def carriers(changes: Mapping[str, float] = MappingProxyType({}), section: str = "load") -> tuple[Fleet, Bundle]:
+    """The fleet of three carriers behind the certificate, and its bundle with other numbers in a section."""
+    fleet, bundle = replace(load_fleet("lift_3"), filter="certificate"), copy(load_bundle(bundles_dir() / "lift_3"))
+    before = bundle.contract.scenario.content
+    content = {**before, section: {**table_in(before, section), **changes}}
+    sealed = Source("lift_3", sha256_of(content), content)
+    object.__setattr__(bundle, "contract", replace(bundle.contract, scenario=sealed))
+    return fleet, bundle
+
+
+def test_carriers_are_proved_with_their_tether(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(theorem, "PARTS", (theorem._tether,))
+    assert prove_fleet(*carriers()) == 8
+    with pytest.raises(UserError, match=r"carrier_600.yaml: the certificate's tether fails by 0\.0"):
+        prove_fleet(*carriers({"lean_rad": 0.05}, "cables"))
+
+
+@pytest.mark.parametrize(
+    ("section", "changes", "said"),
+    [
+        ("load", {"pull_m_s2": 2.0}, "lift_3.toml: load.pull_m_s2 = 2 is more than carrier_600 can hold"),
+        ("load", {"reference_m_s": 2.0}, "let a reference stop in 8 s, and 4 s are the most"),
+        ("cables", {"start_slack": 0.1}, "lift_3.toml: the certificate begins with robots at rest on taut"),
+    ],
+)
+def test_carriers_that_it_does_not_fit_are_refused(section: str, changes: dict[str, float], said: str):
+    with pytest.raises(UserError, match=said):
+        prove_fleet(*carriers(changes, section))
+
+
+def test_carriers_are_of_one_vehicle():
+    fleet, bundle = carriers()
+    other = replace(fleet.robots[2], vehicle="crazyflie_21")
+    with pytest.raises(UserError, match="with one vehicle; write filter: qp"):
+        prove_fleet(replace(fleet, robots=(*fleet.robots[:2], other)), bundle)
+
+
 def test_robots_and_arenas_that_it_does_not_cover_are_refused():
     bundle = load_bundle(bundles_dir() / "swap_4")
     ground = replace(FLEET, vehicle="ssl_omni", estimator="")
     with pytest.raises(UserError, match="local_4: ssl_omni with bundle swap_4: planar differs"):
         prove_fleet(ground, bundle)
-    carriers = replace(load_fleet("lift_3"), filter="certificate")
-    with pytest.raises(
-        UserError, match="lift_3: filter = certificate moves robots by .*, and lift_3 commands .*rate.x"
-    ):
-        prove_fleet(carriers, load_bundle(bundles_dir() / "lift_3"))
     low = replace(bundle.contract.safety, arena=Arena((-3, -3, 0.1), (3, 3, 0.6)))
     narrow = replace(bundle, contract=replace(bundle.contract, safety=low))
     with pytest.raises(UserError, match="0.5 m wide along z"):

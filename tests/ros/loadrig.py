@@ -11,6 +11,7 @@ from robomarl.domains.flight.lab.payload.state import Load, origin
 from robomarl.domains.flight.ros.payload.topics import LOAD_POSE
 from robomarl.lab.sim.scenario import load_scenario
 from robomarl.ros.robot.assembly import assemble
+from robomarl.ros.robot.certified.words import TeamWords
 from robomarl.ros.robot.decision import Decision
 from robomarl.ros.robot.inbox import Broadcast, Now
 from robomarl.ros.robot.startup import load_pilot
@@ -29,11 +30,12 @@ def goal(x: float, y: float, z: float, yaw_rad: float = 0.0) -> Goal:
 class LoadRig:
     """Three robots on the ground around their load."""
 
-    def __init__(self, bundle: Path, seed: int = 0) -> None:
+    def __init__(self, bundle: Path, seed: int = 0, filter_name: str = "full") -> None:
         scenario = load_scenario("lift_3")
         self.names = tuple(f"robot_{i}" for i in range(scenario.count))
         about = {"team": self.names, "bundle": str(bundle), "vehicle": scenario.vehicle, "handover_m": HANDOVER_M}
-        settings = [PolicySettings(**about, index=i) for i in range(scenario.count)]
+        seats = [{"index": i, "filter": filter_name} for i in range(scenario.count)]
+        settings = [PolicySettings(**about, **seat) for seat in seats]
         self.robots = [assemble(each, load_pilot(each)) for each in settings]
         self.team = RealTimeTeam(scenario, ground=True)
         self.team.reset(seed)
@@ -104,8 +106,19 @@ class LoadRig:
                 mate, said = self.robots[k], self.decisions[k]
                 agreement.hear(mate.inputs.agreement.own._replace(state=mate.autopilot.state), now.steady_s)
                 inbox.put_bundle(self.names[k], mate.loaded.id)
-                if said is not None:
-                    inbox.put_mate(self.names[k], Broadcast(estimates[k].pos_m, estimates[k].vel_m_s, said.plan), *now)
+                if said is not None and not self.is_lost(k, i):
+                    own, words = estimates[k], self.words(k)
+                    inbox.put_mate(self.names[k], Broadcast(own.pos_m, own.vel_m_s, said.plan, words=words), *now)
+
+    def is_lost(self, sender: int, receiver: int) -> bool:
+        """Whether the radio loses this robot's message to that one now."""
+        return False
+
+    def words(self, index: int) -> TeamWords | None:
+        """What a certified robot tells its teammates."""
+        robot = self.robots[index]
+        rows = robot.autopilot.words
+        return None if rows is None else TeamWords(robot.inputs.inbox.mates, rows)
 
     def _decide(self) -> None:
         now = Now(*(moment + LATE_S for moment in self.now))

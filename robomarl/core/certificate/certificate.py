@@ -191,9 +191,7 @@ class Certificate:
         f, xp = self.figures, self.library.xp
         squash = xp.asarray(f.squash, path.dtype)
         clear = clearance(path * squash, watched(pair, times, f.bend_m, squash, xp), xp) >= 0
-        if f.tether is None:
-            return clear
-        return clear & (f.tether.left_m(path, pair, (times, f.bend_m), xp) >= 0)
+        return clear if f.tether is None else clear & (f.tether.left_m(path, pair, (times, f.bend_m), xp) >= 0)
 
     def _agree(
         self, ways: Ways, pact: Pact, known: tuple[DecisionInputs, Array], compared: tuple[CommittedCourse, Array]

@@ -14,6 +14,7 @@ from robomarl.core.types import Array, Figures, FilterResult
 from robomarl.core.view import LocalView
 
 if TYPE_CHECKING:
+    from robomarl.core.certificate.tether import Tether
     from robomarl.core.filter.filter import SafetyFilter
     from robomarl.core.filter.give_way import GiveWay
     from robomarl.core.filter.params import SafetyParams
@@ -73,16 +74,20 @@ W = TypeVar("W", bound=Wearing)
 class CertifiedCommand(Protocol):
     """How commands of a kind go through the certificate."""
 
+    params: "SafetyParams"
+    """Parameters of the certificate in this place."""
+    tether: "Tether | None" = None
+    """Limits that a load sets to references; None: robots carry nothing together."""
+
     def __call__(
         self, decide: Callable[..., tuple[W, FilterResult]], memory: W, view: LocalView, command: Array, /
     ) -> tuple[W, FilterResult]:
         """(filter for acceleration and yaw rate, its memory, view, command [..., A]) -> (next memory, result)."""
         ...
 
-    @property
-    def params(self) -> "SafetyParams":
-        """Parameters of the certificate in this place."""
-        ...
+    def seen(self, view: LocalView, led: LocalView) -> LocalView:
+        """(view, the same with the robot at its reference) -> the view that policies decide on."""
+        return led
 
 
 def as_it_is(decide: Callable[..., tuple[M, FilterResult]], memory: M, *given: object) -> tuple[M, FilterResult]:
@@ -103,7 +108,7 @@ class Command:
     too; None: `filter` needs more than that, there is no such graph, and the domain's environment has a filter of its
     own."""
     certified: "LazyImport[CertifiedCommand] | None" = None
-    """(params) -> how they go through the certificate; None: it takes acceleration and yaw rate only."""
+    """(params, content of the scenario) -> how they go through the certificate; None: as acceleration and yaw rate."""
     further: Mapping[str, tuple[str, tuple[str, ...]]] = field(default_factory=dict[str, tuple[str, tuple[str, ...]]])
     """Unit, and frames that they may be in, of elements that only this kind has, by name."""
 

@@ -12,6 +12,7 @@ from robomarl.core.hardware.vehicle import AnyVehicle
 from robomarl.core.types import Figures
 
 if TYPE_CHECKING:
+    from robomarl.core.domain.onboard import CertifiedCommand
     from robomarl.lab.prove.theorem import Given
 
 
@@ -28,21 +29,12 @@ def prove_fleet(fleet: Fleet, bundle: Bundle) -> int:
     if fleet.filter != "certificate":
         return 0
     from robomarl.core.certificate.figures import uncovered
-    from robomarl.core.domain.registry import command_of
     from robomarl.core.filter.params import from_vehicle
     from robomarl.lab.prove.pairs import check_fleet, fleet_of
     from robomarl.ros.robot.certified.bare import bare_limits
     from robomarl.ros.robot.certified.radio import stated_reach
-    from robomarl.ros.robot.command_layout import FLYING
 
     vehicle = fleet.vehicles.get(bundle.contract.vehicle.name, fleet.vehicle_config)
-    action = bundle.contract.action
-    certified = command_of(action).certified
-    if certified is None and (names := tuple(field.name for field in action.sent)) != FLYING:
-        raise UserError(
-            f"Fleet {fleet.name}: filter = certificate moves robots by {', '.join(FLYING)}, and {bundle.contract.name} "
-            f"commands {', '.join(names)}; write filter: qp."
-        )
 
     def limits_of(one: AnyVehicle) -> SafetyParams:
         return from_vehicle(one, 1 / bundle.contract.rate_hz, bundle.contract.safety.arena, len(fleet.own) - 1)
@@ -53,13 +45,39 @@ def prove_fleet(fleet: Fleet, bundle: Bundle) -> int:
         raise UserError(f"Fleet {fleet.name}: {vehicle.name} with bundle {bundle.contract.name}: {error}") from None
     if fleet.is_unlike:
         params = bare_limits(params, limits_of(vehicle), bundle.contract.name, vehicle.name)
-    params = certified(params).params if certified else params
+    way = _way_of(fleet, bundle, params)
+    params = way.params if way else params
     if name := uncovered(params):
         raise UserError(f"Fleet {fleet.name}: filter = certificate does not cover {name} yet; write filter: qp.")
-    radio = fleet.radio
+    radio, tether = fleet.radio, way.tether if way else None
     reach = stated_reach(radio.range_m, radio.within_s, bundle.contract.rate_hz, radio.rate_hz)
     flown = {name: (limits_of(other), other.body.radius_m) for name, other in fleet.vehicles.items()}
-    return len(check_fleet(fleet_of({**flown, vehicle.name: (params, vehicle.body.radius_m)}, reach)))
+    return len(check_fleet(fleet_of({**flown, vehicle.name: (params, vehicle.body.radius_m)}, reach, tether)))
+
+
+def _way_of(fleet: Fleet, bundle: Bundle, params: SafetyParams) -> "CertifiedCommand | None":
+    """Return how the bundle's commands go through the certificate; None: they are acceleration and yaw rate.
+
+    Raises:
+        UserError: there is no such way for a fleet like this one.
+    """
+    from robomarl.core.domain.registry import command_of
+    from robomarl.ros.robot.command_layout import FLYING
+
+    action, name = bundle.contract.action, bundle.contract.name
+    if (certified := command_of(action).certified) is not None:
+        if fleet.is_unlike:
+            raise UserError(
+                f"Fleet {fleet.name}: filter = certificate flies robots that are commanded as {name} does with one "
+                "vehicle; write filter: qp."
+            )
+        return certified(params, bundle.contract.scenario.content)
+    if (names := tuple(field.name for field in action.sent)) != FLYING:
+        raise UserError(
+            f"Fleet {fleet.name}: filter = certificate moves robots by {', '.join(FLYING)}, and {name} commands "
+            f"{', '.join(names)}; write filter: qp."
+        )
+    return None
 
 
 def proved(given: "Given", name: str) -> Figures:

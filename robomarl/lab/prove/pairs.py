@@ -21,6 +21,7 @@ from robomarl.core.certificate.figures import (
     figures_of,
 )
 from robomarl.core.certificate.reach import MESSAGES, ON_AIR_S, RadioReach
+from robomarl.core.certificate.tether import Tether
 from robomarl.core.config import UserError
 from robomarl.core.filter.params import SafetyParams
 from robomarl.lab.prove.theorem import (
@@ -36,15 +37,19 @@ from robomarl.lab.prove.theorem import (
 )
 
 
-def fleet_of(vehicles: Mapping[str, tuple[SafetyParams, float]], reach: RadioReach | None = None) -> dict[str, Given]:
+def fleet_of(
+    vehicles: Mapping[str, tuple[SafetyParams, float]], reach: RadioReach | None = None, tether: Tether | None = None
+) -> dict[str, Given]:
     """Return what is checked of a fleet, by the names of its vehicles: safety parameters and body radius of each.
+
+    `reach`: stated range of the radio; `tether`: of robots that carry a load together.
 
     Raises:
         UserError: such vehicles do not fly a certificate together; says why.
     """
     common = common_of(list(vehicles.values())) if len(vehicles) > 1 else None
     return {
-        name: Given(params, radius_m, figures_of(params, radius_m, common), common, reach)
+        name: Given(params, radius_m, figures_of(params, radius_m, common, tether), common, reach)
         for name, (params, radius_m) in vehicles.items()
     }
 

@@ -110,11 +110,11 @@ def goal_limits(safety: SafetyFilter | CertifiedRobot, is_own: bool) -> GoalLimi
             inside the arena.
     """
     params = safety.params
+    if not is_own:
+        return GoalLimits(partial(box_fault, params))
     if isinstance(safety, CertifiedRobot):
         front = safety.figures.front
         margins(front)
         return GoalLimits(partial(certified_goal_fault, safety.figures), partial(inside, front))
-    if not is_own:
-        return GoalLimits(partial(box_fault, params))
     margins(params)
     return GoalLimits(partial(goal_fault, params), partial(inside, params))

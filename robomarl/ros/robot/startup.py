@@ -199,7 +199,7 @@ def guard_of(policy: Policy, vehicle: AnyVehicle, settings: PolicySettings, para
     reach = stated_reach(*stated, 1 / params.period_s, settings.radio_hz)
     seat = TeamSeat(settings.index, mates, beside, reach)
     if (certified := command_of(policy.action).certified) is not None:
-        way = certified(params)
+        way = certified(params, policy.contract.scenario.content)
         if beside:
             raise UserError(
                 f"policy_node: robots that are commanded as {policy.contract.name} does are of one vehicle."

@@ -12,9 +12,10 @@ from robomarl.core.certificate.figures import CertificateFigures
 from robomarl.core.certificate.tether import Tether
 from robomarl.core.config import UserError
 from robomarl.core.view import LoadSensed, LocalView
+from robomarl.domains.flight.core.payload.certified_carrier import apart_m
 from robomarl.domains.flight.core.payload.scenario import CableConfig
 from robomarl.domains.flight.lab.engines.teams import make_team
-from robomarl.domains.flight.lab.payload import tether as module
+from robomarl.domains.flight.lab.payload import start_distances as module
 from robomarl.domains.flight.lab.payload.start_distances import start_distances
 from robomarl.domains.flight.lab.safety.attack import ATTACK
 from robomarl.domains.flight.lab.scenario import FlightScenario
@@ -88,7 +89,7 @@ def test_malicious_commands_part_no_team_and_touch_nothing(monkeypatch: pytest.M
 
 def test_without_a_tether_references_leave_their_load(monkeypatch: pytest.MonkeyPatch):
     scenario = carriers()
-    apart = module.apart_m(*scenario.carried)
+    apart = apart_m(*scenario.carried)
     monkeypatch.setattr(
         certified,
         "figures_of",

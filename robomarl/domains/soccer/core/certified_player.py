@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
-from robomarl.core.domain.onboard import W
+from robomarl.core.domain.onboard import CertifiedCommand, Content, W
 from robomarl.core.filter.memory import Reason
 from robomarl.core.filter.model.constants import LARGE_M
 from robomarl.core.filter.model.strangers import Strangers
@@ -28,12 +28,15 @@ class PlayerMemory(NamedTuple):
         return PlayerMemory(self.seen._replace(age_s=self.seen.age_s + by_s)) if self.seen else self
 
 
-class CertifiedPlayer:
+class CertifiedPlayer(CertifiedCommand):
     """Commands [..., 4] of a player: acceleration x and y, yaw rate, kick speed."""
 
-    def __init__(self, params: SafetyParams) -> None:
-        """Take the player's parameters. A reference that leads into a board would leave its robot behind, so boards are
-        walls here, though robots may touch them."""
+    def __init__(self, params: SafetyParams, content: Content | None = None) -> None:
+        """Take the player's parameters; the scenario's `content` adds none.
+
+        A reference that leads into a board would leave its robot behind, so boards are walls here, though robots may
+        touch them.
+        """
         self._told, self.params = params, params
         if params.boards_m is not None:
             x, y = params.boards_m

@@ -83,8 +83,9 @@ class CertifiedRobot:
         self.params, (index, mates, beside, self._reach) = params, seat
         fleet = ((params, radius_m), *beside)
         common = common_of(fleet) if beside else None
-        self.figures: CertificateFigures = figures_of(params, radius_m, common)
-        self._fleet = [figures_of(*one, common) for one in fleet]
+        tether = way.tether if way else None
+        self.figures: CertificateFigures = figures_of(params, radius_m, common, tether)
+        self._fleet = [figures_of(*one, common, tether) for one in fleet]
         if self._reach:
             check_reach(self._reach, self._fleet)
         self.certificate, self._is_gained, self._way = certificate_of(params, self.figures), is_gained, way
@@ -291,8 +292,12 @@ class CertifiedRobot:
         return carry._replace(robot=robot)
 
     def seen(self, carry: RobotCarry, view: LocalView) -> LocalView:
-        """Return the view that the policy decides on: the robot is where its reference is."""
-        return at_reference(carry.robot, view, self.params.look_ahead_m) if carry.robot.placed else view
+        """Return the view that the policy decides on: the robot is where its reference is, and a load that it carries
+        as far ahead."""
+        if not carry.robot.placed:
+            return view
+        led = at_reference(carry.robot, view, self.params.look_ahead_m)
+        return self._way.seen(view, led) if self._way else led
 
     def _step(self, carry: RobotCarry, view: LocalView, nominal: np.ndarray) -> tuple[RobotCarry, Certified]:
         given = DecisionInputs(view, carry.heard, self._leads, carry.present, nominal, np.array(carry.now_s))
@@ -322,6 +327,7 @@ class CertifiedRobot:
         shared = [
             (f.period_s, f.lead_s, *map(astuple, (f.learned, f.unlearned)), f.squash)
             + (f.accel_m_s2, f.speed_m_s, f.stop_s, f.bend_m)
+            + (astuple(f.tether) if f.tether else ())
             for f in self._fleet
         ]
         return hashlib.sha256(repr(sorted(repr(rounded(one)) for one in shared)).encode()).hexdigest()[:8]

@@ -8,6 +8,7 @@ ONBOARD = Onboard(
             ("acceleration.x", "acceleration.y", "acceleration.z", "rate.x", "rate.y"),
             LazyImport("robomarl.core.filter.body_rates:BodyRatesFilter"),
             LazyImport("robomarl.core.filter.body_rates:filter_carrier"),
+            LazyImport("robomarl.domains.flight.core.payload.certified_carrier:CertifiedCarrier"),
         ),
     ),
     features=("robomarl.domains.flight.core.payload.features",),

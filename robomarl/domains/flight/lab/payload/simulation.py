@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from robomarl.domains.flight.lab import simulation as flight
-from robomarl.domains.flight.lab.payload.tether import carriers
+from robomarl.domains.flight.lab.payload.start_distances import check_start
 from robomarl.domains.flight.lab.scenario import FlightScenario
 
 
@@ -12,4 +12,4 @@ def places(scenario: FlightScenario, robots: int) -> tuple[str, ...]:
     return tuple(f"place_{i}" for i in range(robots))
 
 
-SIMULATION = replace(flight.SIMULATION, roles=places, carriers=carriers)
+SIMULATION = replace(flight.SIMULATION, roles=places, check_certified=check_start)

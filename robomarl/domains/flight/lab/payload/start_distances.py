@@ -5,6 +5,8 @@ from itertools import combinations, product
 
 import numpy as np
 
+from robomarl.core.certificate.figures import CertificateFigures
+from robomarl.core.config import UserError
 from robomarl.core.vectors import to_world
 from robomarl.domains.flight.lab.payload.follow import goal_attitude
 from robomarl.domains.flight.lab.payload.start import outward
@@ -13,6 +15,34 @@ from robomarl.domains.flight.lab.scenario import FlightScenario
 TURNS, LENGTHS, DIRECTIONS = 9, 3, 24
 """Number of angles of each tilt of the load, of lengths of each cable, and of directions in which two points of
 attachment may be off from each other."""
+
+
+def check_start(scenario: FlightScenario, figures: CertificateFigures) -> None:
+    """Check that the certificate fits every start that a scenario draws: each distance in the metric of its own rule,
+    with what courses bend between compared times.
+
+    Raises:
+        UserError: two carriers may start nearer than references may be, or farther apart.
+    """
+    if figures.tether is None:
+        return
+    stretch, lean_rad = figures.tether.stretch, scenario.carried[1].lean_rad
+    near, far = start_distances(scenario, np.array(figures.squash), stretch)
+    kept = 2 * figures.learned.room_m + figures.bend_m
+    most = figures.tether.apart_m - 2 * figures.bend_m * stretch.max()
+    if near < kept:
+        raise UserError(
+            f"{scenario.name}.toml: carriers start as near as {near:.3g} m, and the certificate keeps {kept:.3g} m; "
+            "set load_points_m farther apart, raise length_m or spread_rad of [cables], narrow cable_scale or "
+            "attachment_m of [randomize], lower position_noise_m of [sensing], or choose the filter qp."
+        )
+    if far > most:
+        raise UserError(
+            f"{scenario.name}.toml: carriers start as far apart as {far:.3g} m (heights count {stretch[2]:.3g} times), "
+            f"and cables.lean_rad = {lean_rad:g} lets them be {most:.3g} m; raise it above spread_rad, lower "
+            "spread_rad or tilt_rad of [load.start], narrow cable_scale or attachment_m of [randomize], or set "
+            "load_points_m at one height."
+        )
 
 
 def start_distances(scenario: FlightScenario, near: np.ndarray, far: np.ndarray) -> tuple[float, float]:
