@@ -82,10 +82,10 @@ class GroundStrip:
 class StripTable(NamedTuple):
     """The pixels of a camera that each cell of the strip is made of."""
 
-    pixel: NDArray[np.int32]
-    """[R, C, K] index into the picture's pixels, row by row."""
+    pixel: NDArray[np.intp]
+    """[K, R, C] index into the picture's pixels, row by row."""
     weight: NDArray[np.float32]
-    """[R, C, K] share of that pixel; the sum is 1, or 0 where the camera does not see the cell."""
+    """[K, R, C, 3] share of that pixel in each channel; the sum is 1, or 0 where the camera does not see the cell."""
     size: tuple[int, int]
     """Height and width of the camera's picture."""
 
@@ -100,10 +100,9 @@ def strip_table(camera: PinholeCamera, strip: GroundStrip) -> StripTable:
     pixels = camera.pixels(strip.directions(row, column, camera.place_m[2]))
     pixels = pixels.reshape(strip.rows * strip.columns, SAMPLES**2, 2)
     found = [_heaviest(*_between(camera, cell)) for cell in pixels]
-    index = np.array([pair[0] for pair in found], np.int32)
-    weight = np.array([pair[1] for pair in found], np.float32)
-    shape = (strip.rows, strip.columns, KEPT)
-    return StripTable(index.reshape(shape), weight.reshape(shape), (camera.height, camera.width))
+    index, weight = (np.array(part).T.reshape(KEPT, *strip.shape[:2]) for part in zip(*found, strict=True))
+    size = camera.height, camera.width
+    return StripTable(np.ascontiguousarray(index, np.intp), weight.astype(np.float32)[..., None].repeat(3, -1), size)
 
 
 def to_strip(image: Picture8, table: StripTable) -> Picture8:
@@ -118,8 +117,10 @@ def to_strip(image: Picture8, table: StripTable) -> Picture8:
             f"The picture is {wide} {image.dtype}; the camera of the vehicle file makes {table.size[0]}x"
             f"{table.size[1]}x3 uint8, so set the driver to that size and to rgb8."
         )
-    pixels = image.reshape(-1, 3).take(table.pixel, 0).astype(np.float32)
-    return np.rint(np.einsum("rckd,rck->rcd", pixels, table.weight)).astype(np.uint8)
+    total = np.zeros(table.weight.shape[1:], np.float32)
+    for pixel, weight in zip(table.pixel, table.weight, strict=True):  # so little at once that it stays in the cache
+        total += np.take(image.reshape(-1, 3), pixel, 0, mode="clip").astype(np.float32) * weight
+    return np.rint(total, out=total).astype(np.uint8)
 
 
 def _between(camera: PinholeCamera, pixels: FloatArray) -> tuple[NDArray[np.int64], FloatArray]:

@@ -18,8 +18,9 @@ from robomarl.core.domain.onboard import LazyImport
 from robomarl.core.geometry import quat_conjugate, quat_from_yaw, rotate, yaw_of
 from robomarl.domains.soccer.core.features import Picture, SoccerSensed, sensed_of
 from robomarl.domains.soccer.core.sight.layout import SightLayout
+from robomarl.domains.soccer.core.sight.own_pose import rotated
 from robomarl.domains.soccer.core.sight.reports import in_own_order
-from robomarl.domains.soccer.core.sight.tracker import Believed, Odometry, SightState, SightTracker
+from robomarl.domains.soccer.core.sight.tracker import Odometry, SightState, SightTracker
 from robomarl.domains.soccer.core.sight.upright import upside_down
 from robomarl.domains.soccer.ros.playing import Playing, charge_left
 from robomarl.domains.soccer.ros.topics import KICKER
@@ -63,7 +64,6 @@ class SeeingPlayer:
             )
         self._tracker = SightTracker(opponents, self._image.camera.place_m[0])
         self._state: SightState | None = None
-        self._believed: Believed | None = None
         self._came: Estimate | None = None
 
     def placed(self, odometry: Estimate, stamp_s: float) -> Estimate:
@@ -75,9 +75,9 @@ class SeeingPlayer:
             self._state = self._tracker.start(stamp_s, np.array([*odometry.pos_m[:2], yaw]), PUT_ERROR)
         forward, left, _ = rotate(quat_conjugate(odometry.quat_wxyz), odometry.vel_m_s).tolist()
         motion = Odometry(forward, left, float(odometry.omega_rad_s[2]))
-        self._state, self._believed = self._tracker.step(self._state, None, motion, stamp_s)
-        x, y, yaw = self._believed.pose.tolist()
-        vx, vy = self._believed.velocity_m_s.tolist()
+        self._state = self._tracker.roll(self._state, motion, stamp_s)
+        x, y, yaw = self._state.own.mean
+        vx, vy = rotated(yaw, forward, left)
         at = np.array([x, y, odometry.pos_m[2]])
         return Estimate(at, quat_from_yaw(yaw), np.array([vx, vy, 0.0]), odometry.omega_rad_s)
 
@@ -85,24 +85,24 @@ class SeeingPlayer:
         """A picture arrived; other sensors are left to `sensed`."""
         if not isinstance(value, CameraSight) or self._state is None:
             return
-        sight, state = self._layout.read(value.sight, value.stamp_s), self._state
-        self._state, self._believed = self._tracker.step(state, sight, state.motion, state.time_s)
+        self._state = self._tracker.look(self._state, self._layout.read(value.sight, value.stamp_s))
 
     def sensed(self, values: Mapping[str, Any], snapshot: TeamSnapshot) -> SoccerSensed:
         """Return the view's part on ball, opponents and kicker, in the team's field frame."""
-        picture = self._nothing() if self._believed is None else self._believed.picture
+        picture = self._nothing()
         if self._state is not None:
             late_s = max(snapshot.now_s - self._state.time_s, 0.0)
-            picture = picture._replace(age_s=np.where(picture.mask, picture.age_s + late_s, 0.0))
+            picture = self._tracker.believe(self._state, late_s).picture
         told = in_own_order(picture, self._playing.told_by(snapshot))
         return sensed_of(picture, told, charge_left(values[KICKER.name], snapshot))
 
     def doubt(self) -> str:
         """Return why the own place can't be used; "" if it can."""
-        if self._believed is None:
+        if self._state is None:
             return ""  # there is no odometry, which is named
-        error_m, most_m = SIGMAS * self._believed.position_error_m, self._image.max_pose_error_m
-        error_rad = SIGMAS * self._believed.heading_error_rad
+        own = self._state.own
+        error_m, most_m = SIGMAS * own.position_error_m, self._image.max_pose_error_m
+        error_rad = SIGMAS * own.heading_error_rad
         if error_m <= most_m and error_rad <= MAX_HEADING_RAD:
             return ""
         return (

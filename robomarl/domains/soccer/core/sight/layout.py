@@ -21,6 +21,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from robomarl.domains.soccer.core.sight.spread import Place, Spread
+
 FloatArray = NDArray[np.float64]
 SPOT = 5
 """Numbers of a spot."""
@@ -40,24 +42,22 @@ class Spot(NamedTuple):
     """Standard deviation of the distance's logarithm: about that of the distance as a share of it."""
 
     @property
-    def place_m(self) -> FloatArray:
-        """[2] place from the point below the camera, along the body's axes."""
-        return self.range_m * np.array([math.cos(self.azimuth_rad), math.sin(self.azimuth_rad)])
+    def place_m(self) -> Place:
+        """Place from the point below the camera, along the body's axes."""
+        return self.range_m * math.cos(self.azimuth_rad), self.range_m * math.sin(self.azimuth_rad)
 
-    @property
-    def covariance(self) -> FloatArray:
-        """[2, 2] of `place_m`."""
-        c, s = math.cos(self.azimuth_rad), math.sin(self.azimuth_rad)
+    def spread(self, turn_rad: float = 0.0) -> Spread:
+        """Return the covariance of `place_m` along axes that the body's are turned by this angle from."""
+        c, s = math.cos(self.azimuth_rad + turn_rad), math.sin(self.azimuth_rad + turn_rad)
         along, across = (self.range_m * self.log_range_error) ** 2, (self.range_m * self.azimuth_error_rad) ** 2
-        return np.array([[c * c * along + s * s * across, c * s * (along - across)],
-                         [c * s * (along - across), s * s * along + c * c * across]])  # fmt: skip
+        return c * c * along + s * s * across, c * s * (along - across), s * s * along + c * c * across
 
 
 class SeenPose(NamedTuple):
     """The robot's pose as one picture shows it, but for half a turn."""
 
-    centre_m: FloatArray
-    """[2] the field's centre in the body frame."""
+    centre_m: Place
+    """The field's centre in the body frame."""
     half_turns_rad: float
     """Heading modulo half a turn, in (-pi/2, pi/2]."""
     centre_error_m: float
@@ -96,13 +96,12 @@ class SightLayout:
 
     def read(self, vector: NDArray[np.float32], stamp_s: float) -> Sight:
         """Return a network's output [..., S] of one picture by name; raises `ValueError` for another size."""
-        flat = np.asarray(vector, np.float64).reshape(-1)
+        flat = vector.ravel().tolist()
         if len(flat) != self.size:
             raise ValueError(f"The output sight has {len(flat)} numbers; the layout has {self.size}.")
-        rows = flat[: SPOT * self.spots].reshape(self.spots, SPOT).tolist()
-        spots = tuple(Spot(*row) for row in rows)
-        x, y, cos, sin, centre_error, heading_error = flat[SPOT * self.spots :].tolist()
-        pose = SeenPose(np.array([x, y]), math.atan2(sin, cos) / 2, centre_error, heading_error)
+        spots = tuple(Spot(*flat[SPOT * i : SPOT * (i + 1)]) for i in range(self.spots))
+        x, y, cos, sin, centre_error, heading_error = flat[SPOT * self.spots :]
+        pose = SeenPose((x, y), math.atan2(sin, cos) / 2, centre_error, heading_error)
         last = 1 + self.opponents
         return Sight(stamp_s, spots[0], spots[1:last], spots[last:], pose)
 

@@ -1,13 +1,17 @@
 """Teammates' reports of opponents, in the order of the robot's own tracks: each robot numbers them by itself."""
 
+import math
 from itertools import permutations
 
 import numpy as np
 
 from robomarl.domains.soccer.core.features import Picture
+from robomarl.domains.soccer.core.sight.spread import Place
 
 FAR_M = 1.0
 """A report farther than this from all own tracks may be of any of them."""
+Seen = list[Place | None]
+"""Places of the opponents now [m]; None for one that was not seen."""
 
 
 def in_own_order(own: Picture, told: Picture) -> Picture:
@@ -15,16 +19,31 @@ def in_own_order(own: Picture, told: Picture) -> Picture:
 
     Of all orders, the one with the least sum of distances is taken; each distance counts at most `FAR_M`.
     """
-    mask, pos, vel, age = (np.array(part) for part in told)
-    here = own.pos_m[1:] + own.vel_m_s[1:] * own.age_s[1:, None]
-    for k in range(len(mask)):
-        there = pos[k, 1:] + vel[k, 1:] * age[k, 1:, None]
-        far = np.minimum(np.linalg.norm(here[:, None] - there[None], axis=-1), FAR_M)
-        far = np.where(own.mask[1:, None] & mask[k, None, 1:], far, FAR_M * 0.5)
-        best = min(
-            permutations(range(len(here))),
-            key=lambda order, far=far: float(sum(far[i, order[i]] for i in range(len(order)))),
-        )
-        rows = [0, *(1 + j for j in best)]
-        mask[k], pos[k], vel[k], age[k] = mask[k, rows], pos[k, rows], vel[k, rows], age[k, rows]
-    return Picture(mask, pos, vel, age)
+    here = _opponents(own)
+    orders = [_nearest(here, _opponents(Picture(*report))) for report in zip(*told, strict=True)]
+    if all(order == tuple(range(len(here))) for order in orders):
+        return told
+    rows, columns = np.arange(len(orders))[:, None], np.array([[0, *(1 + j for j in order)] for order in orders])
+    return Picture(*(np.asarray(part)[rows, columns] for part in told))
+
+
+def _nearest(here: Seen, there: Seen) -> tuple[int, ...]:
+    """Return which of `there` is each of `here`: the order with the least sum of distances."""
+    far = [[_apart(ours, theirs) for theirs in there] for ours in here]
+    return min(permutations(range(len(here))), key=lambda order: sum(far[i][j] for i, j in enumerate(order)))
+
+
+def _apart(ours: Place | None, theirs: Place | None) -> float:
+    """Return the distance of two places, at most `FAR_M`; half of that where one of them is not known."""
+    if ours is None or theirs is None:
+        return FAR_M / 2
+    return min(math.dist(ours, theirs), FAR_M)
+
+
+def _opponents(picture: Picture) -> Seen:
+    """Return where the opponents of one robot's picture [1 + S] are now."""
+    mask, pos, vel, age = (part[1:].tolist() for part in picture)
+    return [
+        (x + vx * age_s, y + vy * age_s) if seen else None
+        for seen, (x, y, _), (vx, vy, _), age_s in zip(mask, pos, vel, age, strict=True)
+    ]

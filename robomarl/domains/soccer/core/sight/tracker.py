@@ -6,6 +6,7 @@ about the own pose when they are handed out.
 """
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -14,9 +15,13 @@ import numpy as np
 from robomarl.domains.soccer.core.features import Picture
 from robomarl.domains.soccer.core.sight import own_pose
 from robomarl.domains.soccer.core.sight.layout import FloatArray, Sight, Spot
-from robomarl.domains.soccer.core.sight.own_pose import OwnPose, between, moved, turned
-from robomarl.domains.soccer.core.sight.track import ThingTrack, TrackGains, at, found, seen, surprise
+from robomarl.domains.soccer.core.sight.own_pose import OwnPose, Pose, PoseSpread, between, moved, rotated
+from robomarl.domains.soccer.core.sight.spread import Place, Spread
+from robomarl.domains.soccer.core.sight.track import ThingTrack, TrackGains, found, seen, state_at, surprise
 
+Trail = tuple[tuple[float, Pose], ...]
+Triple = tuple[float, float, float]
+NOWHERE: Triple = (0.0, 0.0, 0.0)
 TRAIL_S = 0.4
 """Time for which odometry is kept for pictures that arrive late: more than their maximum age."""
 
@@ -34,8 +39,8 @@ class SightState(NamedTuple):
 
     time_s: float
     own: OwnPose
-    trail: tuple[tuple[float, FloatArray], ...]
-    """Time and dead-reckoned pose [3], the newest last."""
+    trail: Trail
+    """Time and dead-reckoned pose, the newest last."""
     ball: ThingTrack
     opponents: tuple[ThingTrack, ...]
     """One for each opponent; which is which is the tracker's own choice, and stays."""
@@ -97,16 +102,16 @@ class SightTracker:
             pose: [3] roughly where it is: which of the two halves it looks at must be right.
             error: standard deviations of the place [m] and the heading [rad].
         """
-        spread = np.diag([error[0] ** 2, error[0] ** 2, error[1] ** 2])
+        place, heading = error[0] ** 2, error[1] ** 2
+        x, y, yaw = map(float, pose)
+        own = OwnPose((x, y, yaw), PoseSpread(place, 0.0, 0.0, place, 0.0, heading))
         lost = (ThingTrack(),) * self.opponents
-        trail = ((now_s, np.zeros(3)),)
-        own = OwnPose(np.asarray(pose, np.float64), spread)
-        return SightState(now_s, own, trail, ThingTrack(), lost, Odometry(0.0, 0.0, 0.0))
+        return SightState(now_s, own, ((now_s, (0.0, 0.0, 0.0)),), ThingTrack(), lost, Odometry(0.0, 0.0, 0.0))
 
     def step(
         self, state: SightState, sight: Sight | None, odometry: Odometry, now_s: float
     ) -> tuple[SightState, Believed]:
-        """Return the memory and the belief one decision later.
+        """Return the memory and the belief one decision later: `roll`, `look` if there is a picture, and `believe`.
 
         Args:
             state: memory.
@@ -114,24 +119,25 @@ class SightTracker:
             odometry: mean motion since the last step.
             now_s: time, not before that of the last step.
         """
-        state = self._rolled(state, odometry, now_s)
+        state = self.roll(state, odometry, now_s)
         if sight is not None:
-            state = self._looked(state, sight)
-        return state, self._believed(state)
+            state = self.look(state, sight)
+        return state, self.believe(state)
 
-    def _rolled(self, state: SightState, odometry: Odometry, now_s: float) -> SightState:
+    def roll(self, state: SightState, odometry: Odometry, now_s: float) -> SightState:
+        """Return the memory after a motion; arguments as of `step`."""
         dt = max(now_s - state.time_s, 0.0)
         turn = odometry.turn_rad_s * dt
-        way = dt * np.array([odometry.forward_m_s, odometry.left_m_s])
-        step = np.array([*(turned(turn / 2) @ way), turn])
+        step = (*rotated(turn / 2, odometry.forward_m_s * dt, odometry.left_m_s * dt), turn)
         own = own_pose.predict(state.own, step, dt)
         trail = state.trail
-        if dt > 0:  # a picture moves nothing, so it takes no place on the trail
+        if dt > 0:  # no motion takes no place on the trail
             trail = (*trail, (now_s, moved(trail[-1][1], step)))
-            trail = trail[next(i for i, (time_s, _) in enumerate(trail) if time_s > now_s - TRAIL_S) :]
+            trail = trail[bisect_left(trail, (now_s - TRAIL_S,)) :]
         return state._replace(time_s=now_s, own=own, trail=trail, motion=odometry)
 
-    def _looked(self, state: SightState, sight: Sight) -> SightState:
+    def look(self, state: SightState, sight: Sight) -> SightState:
+        """Return the memory after a picture, which may be older than the last motion."""
         if sight.stamp_s < state.trail[0][0]:
             return state  # nobody knows where the robot was then
         there = _pose_at(state.trail, sight.stamp_s)
@@ -139,7 +145,7 @@ class SightTracker:
         ball = self._ball(state.ball, sight, there)
         return state._replace(own=own, ball=ball, opponents=self._opponents(state.opponents, sight, there))
 
-    def _ball(self, track: ThingTrack, sight: Sight, there: FloatArray) -> ThingTrack:
+    def _ball(self, track: ThingTrack, sight: Sight, there: Pose) -> ThingTrack:
         spot, least = sight.ball, self.sure if track.known and track.missed <= self.misses else self.ball_found
         if spot.probability >= least:
             placed = (*self._placed(spot, there), sight.stamp_s)
@@ -148,80 +154,93 @@ class SightTracker:
                 return seen(self.ball, track, *placed)
         return self._missed(self.ball, track, sight, there)
 
-    def _opponents(self, tracks: tuple[ThingTrack, ...], sight: Sight, there: FloatArray) -> tuple[ThingTrack, ...]:
+    def _opponents(self, tracks: tuple[ThingTrack, ...], sight: Sight, there: Pose) -> tuple[ThingTrack, ...]:
         """Give every spot to the nearest track that may be it; a spot that is left begins or replaces one."""
         after, left = list(tracks), set(range(len(tracks)))
         spots = [spot for spot in sight.opponents if spot.probability >= self.keeps]
-        loose: list[Spot] = []
+        loose: list[tuple[Place, Spread, float]] = []
         for spot in spots:
-            place, spread = self._placed(spot, there)
-            near = {i: surprise(self.robot, tracks[i], place, spread, sight.stamp_s) for i in left if tracks[i].known}
+            placed = (*self._placed(spot, there), sight.stamp_s)
+            near = {i: surprise(self.robot, tracks[i], *placed) for i in left if tracks[i].known}
             best = min(near, key=lambda i: near[i], default=-1)
             if best >= 0 and near[best] < 2 * self.robot.refuse:
-                after[best] = seen(self.robot, tracks[best], place, spread, sight.stamp_s)
+                after[best] = seen(self.robot, tracks[best], *placed)
                 left.remove(best)
             elif spot.probability >= self.found:
-                loose.append(spot)
-        for spot in loose:
+                loose.append(placed)
+        for placed in loose:
             oldest = min(left, key=lambda i: tracks[i].time_s, default=-1)
             if oldest >= 0:
-                after[oldest] = found(self.robot, *self._placed(spot, there), sight.stamp_s)
+                after[oldest] = found(self.robot, *placed)
                 left.remove(oldest)
         for i in left:
             after[i] = self._missed(self.robot, after[i], sight, there)
         return tuple(after)
 
-    def _missed(self, gains: TrackGains, track: ThingTrack, sight: Sight, there: FloatArray) -> ThingTrack:
+    def _missed(self, gains: TrackGains, track: ThingTrack, sight: Sight, there: Pose) -> ThingTrack:
         """Return the track of a thing that the picture does not show: a miss if it should."""
         if not track.known:
             return track
-        mean, _ = at(gains, track, sight.stamp_s)
-        x, y = turned(float(there[2])).T @ (mean[:2] - there[:2]) - np.array([self.camera_x_m, 0.0])
+        x, y, _, _ = state_at(gains, track, sight.stamp_s)
+        x, y = rotated(-there[2], x - there[0], y - there[1])
+        x -= self.camera_x_m
         shows = abs(math.atan2(y, x)) < self.view_rad / 2 and 0.05 < math.hypot(x, y) < 2.5
         return track._replace(missed=track.missed + 1) if shows else track
 
-    def _placed(self, spot: Spot, there: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return place [2] and covariance [2, 2] of a spot in the dead-reckoned frame."""
-        rotation = turned(float(there[2]))
-        place = there[:2] + rotation @ (spot.place_m + np.array([self.camera_x_m, 0.0]))
-        return place, rotation @ spot.covariance @ rotation.T
+    def _placed(self, spot: Spot, there: Pose) -> tuple[Place, Spread]:
+        """Return place and covariance of a spot in the dead-reckoned frame."""
+        x, y = spot.place_m
+        x, y = rotated(there[2], x + self.camera_x_m, y)
+        return (there[0] + x, there[1] + y), spot.spread(there[2])
 
-    def _believed(self, state: SightState) -> Believed:
-        own, here = state.own, state.trail[-1][1]
-        to_field = turned(float(own.mean[2] - here[2]))
-        rows = [
-            _row(self.ball, state.ball, state.time_s, self.ball_hold_s, self.misses),
-            *(_row(self.robot, track, state.time_s, self.opponent_hold_s, self.misses) for track in state.opponents),
-        ]
-        mask = np.array([row is not None for row in rows])
-        pos, vel, age = np.zeros((len(rows), 3)), np.zeros((len(rows), 3)), np.zeros(len(rows))
-        for i, row in enumerate(rows):
-            if row is not None:
-                mean, age[i] = row
-                vel[i, :2] = to_field @ mean[2:]
-                pos[i, :2] = own.mean[:2] + to_field @ (mean[:2] - here[:2]) - vel[i, :2] * age[i]
-        motion = turned(float(own.mean[2])) @ np.array([state.motion.forward_m_s, state.motion.left_m_s])
-        picture = Picture(mask, pos, vel, age)
+    def believe(self, state: SightState, late_s: float = 0.0) -> Believed:
+        """Return the belief of a memory; `late_s` is added to the ages of what the robot sees [s]."""
+        own, motion, rows = state.own, state.motion, self._rows(state)
+        picture = Picture(
+            np.array([row is not None for row in rows]),
+            np.array([row.pos if row else NOWHERE for row in rows]),
+            np.array([row.vel if row else NOWHERE for row in rows]),
+            np.array([row.age_s + late_s if row else 0.0 for row in rows]),
+        )
+        velocity = np.array(rotated(own.mean[2], motion.forward_m_s, motion.left_m_s))
         errors = own.position_error_m, own.heading_error_rad
-        return Believed(own.mean, motion, state.motion.turn_rad_s, *errors, picture)
+        return Believed(np.array(own.mean), velocity, motion.turn_rad_s, *errors, picture)
+
+    def _rows(self, state: SightState) -> list["_Row | None"]:
+        """Return the ball and the opponents in the field frame; None for a thing that is not told."""
+        (x, y, heading), here = state.own.mean, state.trail[-1][1]
+        tracks = [(self.ball, state.ball, self.ball_hold_s)]
+        tracks += [(self.robot, track, self.opponent_hold_s) for track in state.opponents]
+        rows: list[_Row | None] = []
+        for gains, track, hold_s in tracks:
+            age_s = state.time_s - track.time_s
+            if not track.known or track.time_s <= track.since_s or age_s > hold_s or track.missed > self.misses:
+                rows.append(None)
+                continue
+            px, py, vx, vy = state_at(gains, track, state.time_s)
+            vx, vy = rotated(heading - here[2], vx, vy)
+            px, py = rotated(heading - here[2], px - here[0], py - here[1])
+            rows.append(_Row((x + px - vx * age_s, y + py - vy * age_s, 0.0), (vx, vy, 0.0), age_s))
+        return rows
 
 
-def _row(
-    gains: TrackGains, track: ThingTrack, now_s: float, hold_s: float, misses: int
-) -> tuple[FloatArray, float] | None:
-    """Return the state [4] now and the age of the last picture; None for a thing that is not told."""
-    age_s = now_s - track.time_s
-    if not track.known or track.time_s <= track.since_s or age_s > hold_s or track.missed > misses:
-        return None
-    return at(gains, track, now_s)[0], age_s
+class _Row(NamedTuple):
+    """One thing of the picture that state policies read."""
+
+    pos: Triple
+    """Place [m] at the last picture of it, so that its velocity leads to the place now."""
+    vel: Triple
+    """[m/s]"""
+    age_s: float
+    """Age of the last picture of it."""
 
 
-def _pose_at(trail: tuple[tuple[float, FloatArray], ...], time_s: float) -> FloatArray:
-    """Return the dead-reckoned pose [3] at a time, between two steps; the oldest for an older time."""
-    if time_s <= trail[0][0]:
-        return trail[0][1]
-    for (t0, first), (t1, second) in zip(trail, trail[1:], strict=False):
-        if time_s <= t1:
-            share = (time_s - t0) / max(t1 - t0, 1e-9)
-            return moved(first, share * between(first, second))
-    return trail[-1][1]
+def _pose_at(trail: Trail, time_s: float) -> Pose:
+    """Return the dead-reckoned pose at a time, between two steps; the oldest or newest for a time outside."""
+    after = bisect_left(trail, (time_s,))
+    if after in (0, len(trail)):
+        return trail[min(after, len(trail) - 1)][1]
+    (t0, first), (t1, second) = trail[after - 1 : after + 1]
+    share = (time_s - t0) / max(t1 - t0, 1e-9)
+    x, y, turn = between(first, second)
+    return moved(first, (share * x, share * y, share * turn))

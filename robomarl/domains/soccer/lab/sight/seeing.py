@@ -6,7 +6,7 @@ import numpy as np
 import onnxruntime
 
 from robomarl.domains.soccer.core.sight.layout import FloatArray, SightLayout
-from robomarl.domains.soccer.core.sight.own_pose import between, turned
+from robomarl.domains.soccer.core.sight.own_pose import between, rotated
 from robomarl.domains.soccer.core.sight.tracker import Believed, Odometry, SightState, SightTracker
 from robomarl.domains.soccer.lab.camera import CameraPicture, Pose
 from robomarl.domains.soccer.lab.game import SoccerWorld
@@ -84,7 +84,7 @@ class Seeing:
                     sight, odometry = None, Odometry(0.0, 0.0, 0.0)
                 else:
                     sight = self.layout.read(self._run(self._strips[env, i]), now_s - self.scenario.period_s)
-                    motion = between(self._before[env, i], now[env, i]) / self.scenario.period_s
+                    motion = between(self._before[env, i].tolist(), now[env, i].tolist())
                     odometry = self._odometry(motion, float(self._scale[env, i]), noise[env, i, :3])
                 state, believed = self.tracker.step(state, sight, odometry, now_s)
                 self._states[env][i] = state
@@ -103,15 +103,14 @@ class Seeing:
         """Return the memory of a robot that was put somewhere: it knows its pose [3] roughly."""
         return self.tracker.start(now_s, pose + PLACED * noise, (0.3, 0.2))
 
-    def _odometry(self, motion: FloatArray, scale: float, noise: FloatArray) -> Odometry:
-        """Return what wheels and gyroscope say of a motion [3] in the body frame [m/s, m/s, rad/s]."""
-        ahead, left, turn = motion
-        ahead, left = turned(-float(turn) * self.scenario.period_s / 2) @ np.array([ahead, left])
-        errors = self._errors
+    def _odometry(self, motion: tuple[float, float, float], scale: float, noise: FloatArray) -> Odometry:
+        """Return what wheels and gyroscope say of a motion [m, m, rad] in one decision, in the frame before it."""
+        per_s, errors = 1 / self.scenario.period_s, self._errors
+        ahead, left = rotated(-motion[2] / 2, motion[0], motion[1])
         return Odometry(
-            float(ahead * scale + errors.noise_m_s * noise[0]),
-            float(left * scale + errors.noise_m_s * noise[1]),
-            float(turn + errors.noise_rad_s * noise[2]),
+            float(ahead * per_s * scale + errors.noise_m_s * noise[0]),
+            float(left * per_s * scale + errors.noise_m_s * noise[1]),
+            float(motion[2] * per_s + errors.noise_rad_s * noise[2]),
         )
 
     def _told(self) -> tuple[Pose, CameraPicture]:
