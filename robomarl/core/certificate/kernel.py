@@ -70,11 +70,9 @@ class KernelCertificate(Certificate):
         """Copy the numbers.
 
         Raises:
-            UserError: the kernel can't be used here, knows no tether, or compares fewer times than the figures ask for.
+            UserError: the kernel can't be used here, or compares fewer times than the figures ask for.
         """
         super().__init__(params, figures, _NUMPY)
-        if figures.tether is not None:
-            raise UserError("the certificate in C knows no tether of a load.")
         self._c = kernel.load()
         if figures.segments + 2 > MOST_TIMES:
             raise UserError(
@@ -84,6 +82,7 @@ class KernelCertificate(Certificate):
         moved, *others = copied(ffi, figures.tracker)
         given = {"tracker": moved, "front": front, "queue": params.queue_length}
         parts = {"learned": vars(figures.learned), "unlearned": vars(figures.unlearned), "told": _told(figures)}
+        parts["tether"] = vars(figures.tether) if figures.tether else {}
         names = [name for name, _ in ffi.typeof("RmCertificate").fields if name not in given | parts]
         self._struct = ffi.new("RmCertificate *", given | parts | {name: _number(figures, name) for name in names})
         self._kept, self._layouts = (front, moved, kept, others), dict[tuple[int, int], _Layout]()

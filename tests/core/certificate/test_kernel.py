@@ -16,6 +16,7 @@ from robomarl.core.certificate.figures import figures_of
 from robomarl.core.certificate.kernel import KernelCertificate, certificate_of
 from robomarl.core.certificate.memory import CertifiedCarry, DecisionInputs
 from robomarl.core.certificate.rule import Pair
+from robomarl.core.certificate.tether import Tether
 from robomarl.core.config import UserError
 from robomarl.core.filter import kernel
 from robomarl.core.filter.model.bodies import Obstacle
@@ -26,6 +27,7 @@ from tests.core.filter.views import PARAMS
 
 needs_kernel = pytest.mark.skipif(not kernel.usable(), reason="the C kernel is not built here")
 VEHICLES = ("crazyflie_21", "carrier_600", "ssl_omni", "turtlebot3_burger")
+TETHER = Tether(apart_m=4.0, height_m=1.2, accel_m_s2=0.25, speed_m_s=0.55, stop_s=2.2)
 KINDS: dict[str, str] = dict(zip(VEHICLES, ("corner", "ring", "corridor", "corner"), strict=True))
 
 
@@ -53,13 +55,14 @@ class Both(KernelCertificate):
         return after, found
 
 
-def flown(crowd: Crowd, obstacles: tuple[Obstacle, ...] = ()) -> tuple[CrowdFlight, Both]:
+def flown(crowd: Crowd, obstacles: tuple[Obstacle, ...] = (), tether: Tether | None = None) -> tuple[CrowdFlight, Both]:
     """A crowd that decides by both, in numpy's arithmetic of the plain class."""
     team = CrowdFlight(crowd)
     params = team.certificate.params
     if obstacles:
         params = replace(params, obstacles=obstacles, safety=replace(params.safety, clearance_m=0.1))
-        team.figures = figures_of(params, team.words.radius_m)
+    if obstacles or tether:
+        team.figures = figures_of(params, team.words.radius_m, tether=tether)
     both = Both(Certificate(params, team.figures, team.certificate.library))
     team.certificate = both
     return team, both
@@ -116,13 +119,15 @@ def test_obstacles_are_kept_clear_of_as_in_numpy():
 
 
 @needs_kernel
-@pytest.mark.parametrize("vehicle", VEHICLES)
-def test_anchors_anywhere_are_judged_as_in_numpy(vehicle: str):
-    """From so near that nothing is allowed to so far that C does not look at the pair; some have not rested in time."""
-    team, both = flown(Crowd(vehicle, "ring", count=6, episodes=8, seed=24))
+@pytest.mark.parametrize(("vehicle", "tether"), [*((name, None) for name in VEHICLES), ("carrier_600", TETHER)])
+def test_anchors_anywhere_are_judged_as_in_numpy(vehicle: str, tether: Tether | None):
+    """From so near that nothing is allowed to so far that C does not look at the pair; some have not rested in time.
+    Carriers are held by their tether too: without it more of them move."""
+    team, both = flown(Crowd(vehicle, "ring", count=6, episodes=8, seed=24), tether=tether)
     for step in range(60):
         team.tick(step)
     carry, given, shares, random = team.carry, inputs_of(team), [], np.random.default_rng(6)
+    loose, held = KernelCertificate(both.params, replace(both.figures, tether=None)), 0
 
     def thrown(course: CommittedCourse, about: CommittedCourse, far_m: float) -> CommittedCourse:
         away, fast = random.normal(size=course.pos_m.shape), random.normal(size=course.pos_m.shape)
@@ -140,9 +145,12 @@ def test_anchors_anywhere_are_judged_as_in_numpy(vehicle: str):
         pact = carry.pact._replace(agreed=pairs[0], offer=pairs[1], is_open=random.random(alone.shape) < 0.3)
         pact = pact._replace(number=np.where(alone, 0, pact.number), is_open=pact.is_open & ~alone)
         word = given.word._replace(offer=Pair(pairs[2].theirs, pairs[2].mine), offered=given.word.offered + 3)
-        _, found = both.step(carry._replace(pact=pact), given._replace(word=word, present=~alone))
+        asked = carry._replace(pact=pact), given._replace(word=word, present=~alone)
+        _, found = both.step(*asked)
         shares.append(found.moves.mean())
+        held += int((loose.step(*asked)[1].moves & ~found.moves).sum())
     assert 0.02 < np.mean(shares) < 0.98
+    assert (held > 100) == (tether is not None)
 
 
 def inputs_of(team: CrowdFlight) -> DecisionInputs:

@@ -289,6 +289,7 @@ static int parts_from_one_that_waits(const Now *n, const Course *way, int k) {
     const RmCertificate *c = n->c;
     const Course mate = rm_course(&n->g.word.course, k);
     double rests[3], before = 0.0, after = 0.0, both = 0.0;
+    if (is_carrier(c)) return 0; /* a carrier alone leads away from nobody */
     if (!n->g.leads[k] || n->g.word.number[k] != 0 || !(rm_rests(c, &mate) <= n->start.at)) return 0;
     rm_stop(c, &mate, rests);
     for (int i = 0; i < 3; i++) {

@@ -105,11 +105,26 @@ static int is_far(const RmCertificate *c, const Path *path, const Course *mine, 
     return away - moved >= kept + SURELY_M;
 }
 
+/* tether.Tether.left_m: whether the path stays within half of the tether of the middle of both anchors. */
+static int is_tied(const RmCertificate *c, const Path *path, const Course *mine, const Course *theirs, const Times *times) {
+    const double stretch = c->tether.apart_m / c->tether.height_m;
+    const double most = c->tether.apart_m / 2 - c->bend_m * larger(stretch, 1.0);
+    double own[3][RM_MOST_TIMES], mate[3][RM_MOST_TIMES], off[3];
+    places(c, mine, times, 0, own), places(c, theirs, times, 0, mate);
+    for (int m = 0; m < times->count; m++) {
+        for (int i = 0; i < 3; i++) off[i] = path->place[i][m] - (own[i][m] + mate[i][m]) / 2;
+        off[2] *= stretch;
+        if (!(most - sqrt(dot(off, off)) >= 0)) return 0;
+    }
+    return 1;
+}
+
 int rm_clears(const RmCertificate *c, const Path *path, const Course *mine, const Course *theirs, const Times *times) {
     const double kept = mine->room + theirs->room + c->bend_m, end = times->at[times->count - 1];
     double away[3][RM_MOST_TIMES], moved[3][RM_MOST_TIMES], changed[RM_MOST_TIMES];
     int near = 0;
     if (!(rm_rests(c, mine) <= end && rm_rests(c, theirs) <= end)) return 0;
+    if (is_carrier(c) && !is_tied(c, path, mine, theirs, times)) return 0;
     if (is_far(c, path, mine, theirs, times->at[0], kept)) return 1;
     places(c, mine, times, 0, moved), places(c, theirs, times, 0, away);
     for (int i = 0; i < 3; i++)

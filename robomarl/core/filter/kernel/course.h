@@ -33,6 +33,9 @@ typedef struct {
     double place[3][RM_MOST_TIMES], squashed[3][RM_MOST_TIMES], way;
 } Path;
 
+/* Whether robots carry a load together. */
+static inline int is_carrier(const RmCertificate *c) { return c->tether.apart_m > 0; }
+
 Course rm_course(const Courses *from, int k);
 void rm_keep_course(const Course *course, const Courses *to, int k);
 double rm_speed(const RmCertificate *c, const double *vel);
@@ -45,7 +48,7 @@ void rm_stop(const RmCertificate *c, const Course *course, double *pos);
 Course rm_resting(const RmCertificate *c, const double *pos, double at);
 Times rm_times(const RmCertificate *c, double at);
 Path rm_path(const RmCertificate *c, const double *start, const Course *course, const Times *times);
-/* Whether a path keeps clear by a pair of anchors: rule.clearance. */
+/* Whether a path keeps clear by a pair of anchors, and within reach of a load: Certificate._keeps. */
 int rm_clears(const RmCertificate *c, const Path *path, const Course *mine, const Course *theirs, const Times *times);
 /* How far a path stays away from what obstacles keep free: solids.room_left. */
 double rm_room_left(const RmConstants *front, int count, const double place[3][RM_MOST_TIMES]);

@@ -81,12 +81,18 @@ typedef struct {
     double speed_m_s, velocity_error_m_s, accel_m_s2;
 } RmTold;
 
+/* robomarl.core.certificate.tether.Tether; all 0: robots carry nothing together. */
+typedef struct {
+    double apart_m, height_m, accel_m_s2, speed_m_s, stop_s;
+} RmTether;
+
 /* robomarl.core.certificate.figures.CertificateFigures, and the constants of the same names in that folder; `queue` is how
  * many commands are on their way. */
 typedef struct {
     const RmConstants *tracker, *front;
     RmTube learned, unlearned;
     RmTold told;
+    RmTether tether;
     double period_s, lead_s, ahead_s, accel_m_s2[3], speed_m_s, squash[3], learned_m_s2, stop_s, span_s, bend_m;
     double low_m[3], high_m[3], stranger_m, settles_s;
     int smooth_count, segments, queue;
