@@ -5,6 +5,7 @@ them and of wheel odometry. Of the odometry's pose only the first is used, and o
 where the robot was placed. Everything else is its velocity along the body's axes and its yaw rate.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -15,7 +16,7 @@ import numpy as np
 from robomarl.core.bundle.perception import Perception
 from robomarl.core.config import UserError
 from robomarl.core.domain.onboard import LazyImport
-from robomarl.core.geometry import quat_conjugate, quat_from_yaw, rotate, yaw_of
+from robomarl.core.geometry import yaw_of
 from robomarl.domains.soccer.core.features import Picture, SoccerSensed, sensed_of
 from robomarl.domains.soccer.core.sight.layout import SightLayout
 from robomarl.domains.soccer.core.sight.own_pose import rotated
@@ -73,13 +74,12 @@ class SeeingPlayer:
         if self._state is None or back or stamp_s < self._state.time_s:
             yaw = float(yaw_of(odometry.quat_wxyz))
             self._state = self._tracker.start(stamp_s, np.array([*odometry.pos_m[:2], yaw]), PUT_ERROR)
-        forward, left, _ = rotate(quat_conjugate(odometry.quat_wxyz), odometry.vel_m_s).tolist()
-        motion = Odometry(forward, left, float(odometry.omega_rad_s[2]))
+        motion = _motion(odometry)
         self._state = self._tracker.roll(self._state, motion, stamp_s)
         x, y, yaw = self._state.own.mean
-        vx, vy = rotated(yaw, forward, left)
-        at = np.array([x, y, odometry.pos_m[2]])
-        return Estimate(at, quat_from_yaw(yaw), np.array([vx, vy, 0.0]), odometry.omega_rad_s)
+        vx, vy = rotated(yaw, motion.forward_m_s, motion.left_m_s)
+        at, upright = np.array([x, y, odometry.pos_m[2]]), np.array([math.cos(yaw / 2), 0.0, 0.0, math.sin(yaw / 2)])
+        return Estimate(at, upright, np.array([vx, vy, 0.0]), odometry.omega_rad_s)
 
     def hear(self, name: str, value: object, history: PoseHistory) -> None:
         """A picture arrived; other sensors are left to `sensed`."""
@@ -113,6 +113,15 @@ class SeeingPlayer:
     def _nothing(self) -> Picture:
         rows = 1 + self._tracker.opponents
         return Picture(np.zeros(rows, bool), np.zeros((rows, 3)), np.zeros((rows, 3)), np.zeros(rows))
+
+
+def _motion(odometry: Estimate) -> Odometry:
+    """Return an odometry's velocity along the body's axes; the first two columns of the rotation matrix."""
+    (w, x, y, z), velocity = odometry.quat_wxyz.tolist(), odometry.vel_m_s.tolist()
+    ahead = 1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)
+    left = 2 * (x * y - w * z), 1 - 2 * (x * x + z * z), 2 * (y * z + w * x)
+    forward_m_s, left_m_s = (sum(a * v for a, v in zip(axis, velocity, strict=True)) for axis in (ahead, left))
+    return Odometry(forward_m_s, left_m_s, float(odometry.omega_rad_s[2]))
 
 
 def seeing_task(task: FieldTask, playing: Playing, seat: Seat) -> FieldTask:

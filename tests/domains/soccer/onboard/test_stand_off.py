@@ -253,3 +253,16 @@ def test_without_any_row_of_an_opponent_a_player_plays_the_ball_alone(backend: A
     for _ in range(round(1.5 * ALONE_S / SCENARIO.period_s)):
         memory, command = step(memory, view, nominal)
     assert memory.turn[0, 0] == 1 and command[0, 0, 3] == KICK_M_S
+
+
+def test_the_command_is_a_double_whether_it_is_somebodys_turn_or_not():
+    """The filter computes the same bits for a team of which one takes a turn and for a robot alone."""
+    view: Any = team_view(SCENARIO, face_to_face(0.8).views(), 0)
+    memory = no_stand_off(np.zeros((1, SCENARIO.count)))
+    nominal = np.tile(NOMINAL, (1, SCENARIO.count, 1)).astype(np.float32)
+    found = {}
+    for _ in range(round(1.0 / SCENARIO.period_s)):
+        memory, command = take_turns(memory, view, nominal, PARAMS)
+        found[bool(memory.turn.any())] = command
+    assert found[False].dtype == found[True].dtype == np.float64
+    assert (found[False] == nominal).all() and (found[True][0, 1] == nominal[0, 1]).all()

@@ -29,5 +29,5 @@ def upside_down(strip: Picture8, layout: GroundStrip) -> str:
 
 def _carpet(cells: Picture8) -> float:
     """Share of cells [R, C, 3] that are carpet."""
-    red, green, blue = np.moveaxis(cells.astype(np.float32), -1, 0)
-    return float(((green > GREEN * np.maximum(red, blue)) & (green > DARK)).mean())
+    red, green, blue = (cells[..., k].astype(np.float32) for k in range(3))
+    return np.count_nonzero((green > GREEN * np.maximum(red, blue)) & (green > DARK)) / green.size
