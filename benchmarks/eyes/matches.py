@@ -15,18 +15,20 @@ from typing import Literal
 import numpy as np
 import tyro
 
-from benchmarks.eyes.looks import Look, camera_with
+from benchmarks.eyes.looks import Film, Look, camera_with, draw_film, filmed
+from robomarl.core.config import UserError
 from robomarl.core.types import Figures
 from robomarl.domains.soccer.core.sight.own_pose import turned, wrapped
 from robomarl.domains.soccer.lab.batch import SoccerSim, make_soccer
 from robomarl.domains.soccer.lab.evaluation.evaluate import figures, make_player
 from robomarl.domains.soccer.lab.evaluation.match import MatchTally, count
 from robomarl.domains.soccer.lab.game import SoccerWorld
+from robomarl.domains.soccer.lab.lessons.pixel_policy import is_pixel_policy, pixel_team
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
-from robomarl.domains.soccer.lab.sight.eyes_sim import DrawnCameras, EyesSim, RenderedCameras, seeing_soccer
+from robomarl.domains.soccer.lab.sight.eyes_sim import Cameras, DrawnCameras, EyesSim, RenderedCameras, seeing_soccer
 from robomarl.domains.soccer.lab.sight.pitch import camera_of
 from robomarl.lab.camera.network_strip import strip_of
-from robomarl.lab.league.two_sides import BothSides
+from robomarl.lab.league.two_sides import BothSides, Player
 from robomarl.lab.sim.scenario import load_scenario
 
 SETTLED = 25
@@ -55,7 +57,7 @@ class MatchesConfig:
     eyes: Literal["both", "pixels", "geometric"] = "both"
     """Which teams play."""
     policy: str = "soccer_2v2"
-    """Bundle or run of our team."""
+    """Bundle or run of our team, or the folder of `robomarl.domains.soccer.lab.lessons.pixel_policy`."""
     scenario: str = "soccer_2v2"
     """Game."""
     seed: int = 0
@@ -66,7 +68,7 @@ def play(config: MatchesConfig, pixels: bool) -> Figures:
     """Return the counts of a set, and with pixels the errors of what our robots believed."""
     scenario = load_scenario(config.scenario, SoccerScenario)
     sim = games_of(config, scenario, pixels)
-    ours = make_player(config.policy, scenario, scenario.roles)
+    ours = our_team(config, sim)
     theirs = make_player(config.against, scenario, scenario.opponent.roles)
     both = BothSides(scenario, ours, theirs)
     sim.reset()
@@ -91,10 +93,44 @@ def games_of(config: MatchesConfig, scenario: SoccerScenario, pixels: bool) -> S
         return plain
     kinds = {"drawn": DrawnCameras, "mujoco": RenderedCameras, "plain": partial(RenderedCameras, shadows=False)}
     network = config.network.read_bytes()
-    cameras = kinds[config.pictures](
+    cameras: Cameras = kinds[config.pictures](
         scenario, config.seed + 100, camera_with(camera_of(scenario), config.look), strip_of(network)
     )
+    if config.look == "filmed":
+        cameras = FilmedCameras(cameras, scenario.count, config.seed + 200)
     return seeing_soccer(plain, network, cameras, config.seed)
+
+
+def our_team(config: MatchesConfig, sim: SoccerSim) -> Player:
+    """Return our team; raises `UserError` where there is none of that name, or no pixels for one that needs them."""
+    folder = Path(config.policy)
+    if not is_pixel_policy(folder):
+        return make_player(config.policy, sim.scenario, sim.scenario.roles)
+    if not isinstance(sim, EyesSim):
+        raise UserError(f"--policy {folder}: reads pixels; add --eyes pixels.")
+    return pixel_team(folder, sim)
+
+
+class FilmedCameras:
+    """Cameras whose pictures have what no training draws; each robot of each match keeps its film."""
+
+    def __init__(self, cameras: Cameras, count: int, seed: int) -> None:
+        """Take the cameras of `count` robots a match."""
+        self._cameras, self._count, self._random = cameras, count, np.random.default_rng(seed)
+        self._film = draw_film(self._random, 0)
+
+    def begin(self, rows: np.ndarray, whole: int, batch: int) -> None:
+        """Draw a film for each robot."""
+        self._cameras.begin(rows, whole, batch)
+        every = draw_film(self._random, whole * self._count)
+        own = (rows[:, None] * self._count + np.arange(self._count)).ravel()
+        self._film = Film(*(part[own] for part in every))
+
+    def __call__(self, game: SoccerWorld) -> np.ndarray:
+        """Return strips [E, N, R, C, 3]."""
+        strips = self._cameras(game)
+        flat = strips.reshape(-1, *strips.shape[2:])
+        return filmed(flat, self._film, self._random).reshape(strips.shape)
 
 
 def errors(sim: EyesSim, game: SoccerWorld) -> list[tuple[float, ...]]:

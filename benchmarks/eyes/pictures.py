@@ -16,7 +16,7 @@ import numpy as np
 import onnxruntime
 import tyro
 
-from benchmarks.eyes.looks import Look, camera_with
+from benchmarks.eyes.looks import Look, camera_with, draw_film, filmed
 from robomarl.domains.soccer.core.sight.layout import Sight, SightLayout, Spot
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.domains.soccer.lab.sight.compare import strip_pairs
@@ -59,7 +59,10 @@ def pictures_of(config: PicturesConfig) -> tuple[np.ndarray, Labels]:
         strips.append(np.moveaxis(np.asarray(drawn), -1, 0))
         labels.append(truth)
     joined = Labels(*(np.concatenate([np.asarray(part) for part in parts], -1) for parts in zip(*labels, strict=True)))
-    return np.concatenate(strips), joined
+    together, random = np.concatenate(strips), np.random.default_rng(SEED)
+    if config.look == "filmed":
+        together = filmed(together, draw_film(random, len(together)), random)
+    return together, joined
 
 
 def ball_lines(sights: list[Sight], labels: Labels) -> list[str]:

@@ -102,7 +102,7 @@ def blank_state(config: TrainConfig, env: AgentsEnv, seed: int) -> TrainState:
     To start the environments would mean to compile them, which takes longer than the imitation.
     """
     shapes = jax.eval_shape(partial(learner(config).init_state, config, env), jax.random.key(seed))
-    state: TrainState = jax.tree.map(_zeros, shapes)
+    state: TrainState = jax.tree.map(zeros_of, shapes)
     seen = jnp.shape(state.critic_stats.mean)  # type: ignore[arg-type]
     k_actor, k_critic = jax.random.split(jax.random.key(seed))
     one = jnp.ones(env.observation_size)
@@ -117,8 +117,8 @@ def blank_state(config: TrainConfig, env: AgentsEnv, seed: int) -> TrainState:
     )
 
 
-def _zeros(leaf: Array) -> Array:
-    """Zeros of that shape; random keys are all of seed 0."""
+def zeros_of(leaf: Array) -> Array:
+    """Return zeros of the shape of a leaf; random keys are all of seed 0."""
     if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key):
         return jax.random.key(0)
     return jnp.zeros(leaf.shape, leaf.dtype)

@@ -24,6 +24,7 @@ from robomarl.core.camera.strip import GroundStrip
 from robomarl.core.config import UserError
 from robomarl.domains.soccer.core.sight.layout import SightLayout
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
+from robomarl.domains.soccer.lab.sight.from_graph import read_graph
 from robomarl.domains.soccer.lab.sight.labels import Labels, labels_of
 from robomarl.domains.soccer.lab.sight.network import ACROSS, CELL, SightGraph, SightNetwork, sight_loss
 from robomarl.domains.soccer.lab.sight.pitch import camera_of, pitch_of
@@ -33,6 +34,8 @@ from robomarl.domains.soccer.lab.sight.small_weights import with_small_weights
 from robomarl.lab.sim.scenario import load_scenario
 
 Batch = tuple[torch.Tensor, dict[str, torch.Tensor]]
+NORM_PICTURES = 512
+"""Pictures of which a network that was read from a graph learns the spread of its inputs."""
 UNIT_COLUMNS = 4 * ACROSS
 """The strip's columns are a multiple of this: the first convolution has an even step, twice as many as cells."""
 
@@ -43,6 +46,8 @@ class FitConfig:
 
     out: tyro.conf.Positional[Path]
     """Folder of the results; a network that is there is trained further."""
+    start: Path | None = None
+    """perception.onnx of a bundle to go on from, where OUT has no network."""
     scenario: str = "soccer_2v2"
     """Name of the game; its pitch, robots and camera are drawn."""
     seconds: float = 600.0
@@ -62,7 +67,7 @@ class FitConfig:
 def wider(camera: PinholeCamera) -> PinholeCamera:
     """Return the camera that training draws: its light, colours, blur and noise vary more than its file says."""
     ranges = replace(
-        camera.randomize, light=(0.5, 1.5), colour=(0.84, 1.16), blur=(0.0, 1.0), noise=(0.0, 0.05)
+        camera.randomize, light=(0.3, 1.6), colour=(0.75, 1.25), blur=(0.0, 1.3), noise=(0.0, 0.07)
     )  # fmt: skip
     return replace(camera, randomize=ranges)
 
@@ -163,6 +168,8 @@ def fit(config: FitConfig) -> Path:
     if kept.exists():
         go_on_from(kept, network)
         seed += int(kept.stat().st_mtime)
+    elif config.start:
+        read_graph(config.start, network, next(batches(scenario, NORM_PICTURES, seed + 1, strip))[0])
     optimizer = torch.optim.AdamW(network.parameters(), config.rate, weight_decay=1e-4)
     start_s, said_s, step, mean = time.monotonic(), time.monotonic(), 0, 0.0
     for batch in batches(scenario, config.batch, seed, strip):

@@ -56,13 +56,14 @@ class Seeing:
             noise: [E, N, NOISE]; the wheels' radius is drawn from it, too.
         """
         poses, now_s = _poses(game, self.scenario.count), self._time_s(game)
-        self._states = [
+        self.states = [
             [self._placed(pose, off, now_s) for pose, off in zip(*rows, strict=True)]
             for rows in zip(poses, noise[..., 3:], strict=True)
         ]
         self._scale = 1 + self._errors.scale * np.tanh(noise[..., 0])
         self._strips, self._before, self._restarts = strips, poses, game.referee.restarts.copy()
         self.believed: list[list[Believed]] = []
+        self.outputs = np.zeros((*poses.shape[:2], self.layout.size), np.float32)
 
     def step(self, game: SoccerWorld, strips: np.ndarray, noise: FloatArray) -> tuple[Pose, CameraPicture]:
         """Return poses [E, N] and pictures [E, N, T] of our robots one decision later, in their field frame.
@@ -74,20 +75,21 @@ class Seeing:
         """
         now, count, now_s = _poses(game, self.scenario.count), self.scenario.count, self._time_s(game)
         put_back = game.referee.restarts != self._restarts
-        self.believed = []
+        self.believed, self.outputs = [], np.zeros_like(self.outputs)
         for env in range(len(now)):
             row = []
             for i in range(count):
-                state = self._states[env][i]
+                state = self.states[env][i]
                 if put_back[env]:
                     state = self._placed(now[env, i], noise[env, i, 3:], now_s)
                     sight, odometry = None, Odometry(0.0, 0.0, 0.0)
                 else:
-                    sight = self.layout.read(self._run(self._strips[env, i]), now_s - self.scenario.period_s)
+                    self.outputs[env, i] = self._run(self._strips[env, i])
+                    sight = self.layout.read(self.outputs[env, i], now_s - self.scenario.period_s)
                     motion = between(self._before[env, i].tolist(), now[env, i].tolist())
                     odometry = self._odometry(motion, float(self._scale[env, i]), noise[env, i, :3])
                 state, believed = self.tracker.step(state, sight, odometry, now_s)
-                self._states[env][i] = state
+                self.states[env][i] = state
                 row.append(believed)
             self.believed.append(row)
         self._strips, self._before, self._restarts = strips, now, game.referee.restarts.copy()
