@@ -14,7 +14,7 @@ from robomarl.ros.robot.assembly import assemble
 from robomarl.ros.robot.certified.words import TeamWords
 from robomarl.ros.robot.decision import Decision
 from robomarl.ros.robot.inbox import Broadcast, Now
-from robomarl.ros.robot.startup import load_pilot
+from robomarl.ros.robot.startup import Loaded, load_pilot
 from robomarl.ros.robot.state_machine import Order, State
 from robomarl.ros.settings import PolicySettings
 
@@ -36,7 +36,7 @@ class LoadRig:
         about = {"team": self.names, "bundle": str(bundle), "vehicle": scenario.vehicle, "handover_m": HANDOVER_M}
         seats = [{"index": i, "filter": filter_name} for i in range(scenario.count)]
         settings = [PolicySettings(**about, **seat) for seat in seats]
-        self.robots = [assemble(each, load_pilot(each)) for each in settings]
+        self.robots = [assemble(each, self.loaded(each)) for each in settings]
         self.team = RealTimeTeam(scenario, ground=True)
         self.team.reset(seed)
         self.now_s, self.steps = 0.0, 0
@@ -47,6 +47,10 @@ class LoadRig:
         self.decisions: list[Decision | None] = [None] * scenario.count
         self.states: list[list[State]] = [[] for _ in self.names]
         """Of every robot, each once when it enters it."""
+
+    def loaded(self, settings: PolicySettings) -> Loaded:
+        """The bundle of a robot with these settings."""
+        return load_pilot(settings)
 
     @property
     def now(self) -> Now:

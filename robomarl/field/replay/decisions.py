@@ -250,7 +250,7 @@ class RobotReplay:
         columns, row, mates = tick.columns, tick.row, self._inbox.mates
         time_s = float(row[columns.head["time_s"]])
         reading = self._inbox.read(Now(tick.at_s, tick.at_s), time_s)
-        self._decider.hear(reading.told, tick.at_s)
+        self._decider.hear(reading.told, tick.at_s, reading.gone)
         view = reading.view
         own, *ages = (max(*row[columns.sources[source] :][:2].tolist(), 0.0) for source in (OWN, *mates))
         ages = np.where(view.heard.mask & (view.heard.age_s > 0), ages, view.heard.age_s)

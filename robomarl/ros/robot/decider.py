@@ -51,6 +51,7 @@ class Decider:
         self.fallback = Fallback(pilot.safety.params, self.layout)
         self._certified: CertifiedRobot | None = pilot.safety if isinstance(pilot.safety, CertifiedRobot) else None
         self._told: tuple[Sequence[AddressedWord | None], float] = (), 0.0
+        self._gone: Sequence[int] = ()
         self._max_gap_s, self._renews, self._asks = max_gap_s, False, False
         self._carry: PilotCarry | None = None
         self._decided_s = self.lost_s = math.nan
@@ -100,9 +101,10 @@ class Decider:
         if self._certified is not None and self._carry is not None:
             self._carry = _with(self._carry, self._certified.clock_jumped(_certified(self._carry), by_s))
 
-    def hear(self, told: Sequence[AddressedWord | None], stamp_s: float) -> None:
-        """Note what teammates [K] tell this robot, and the time [s] on the team's clock, for the next decision."""
-        self._told = told, stamp_s
+    def hear(self, told: Sequence[AddressedWord | None], stamp_s: float, gone: Sequence[int] = ()) -> None:
+        """Note what teammates [K] tell this robot, the time [s] on the team's clock, and the rows of teammates that fly
+        no more, for the next decision."""
+        self._told, self._gone = (told, stamp_s), gone
 
     def begin(self) -> None:
         """The robot begins to move: nothing of before counts."""
@@ -126,6 +128,8 @@ class Decider:
         asked = not math.isnan(wanted.policy)
         self._renews, self._asks = self._renews or asked > self._asks, asked
         carry = self._current(view, steady_s)
+        if wanted.landing and self._certified is not None:
+            carry = _with(carry, self._certified.without(_certified(carry), self._gone))
         nominal = wanted.other
         if asked:
             carry, nominal = self._ask(carry, view, wanted)

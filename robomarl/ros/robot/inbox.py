@@ -75,6 +75,8 @@ class InputSnapshot(NamedTuple):
     """How many goals have arrived."""
     told: tuple[AddressedWord | None, ...] = ()
     """[K] words of certified team-mates to this robot; None where there are none that count."""
+    gone: tuple[int, ...] = ()
+    """Rows of team-mates that left in flight, and are taken to rest at their stop points."""
 
 
 @dataclass(frozen=True)
@@ -254,9 +256,9 @@ class Inbox:
         sensed = tuple(now.stamp_s - slot.stamp_s for slot in self._sensed.values())
         said = [slot.value if judged[name][1] else None for name, slot in self._heard.items()]
         told = self._told_by(said, now.steady_s)
-        return InputSnapshot(
-            view, own_ok, not task_problems, tuple(problems), *ages, self.jumps.count, sensed, self._goal.count, told
-        )
+        gone = tuple(k for k, name in enumerate(self.mates) if name in self._standing)
+        seen = view, own_ok, not task_problems, tuple(problems)
+        return InputSnapshot(*seen, *ages, self.jumps.count, sensed, self._goal.count, told, gone)
 
     def _own_problems(self, now: Now) -> list[Problem]:
         text = f"refused: {self._own.refusal}" if self._own.refusal else self.jumps.problem

@@ -128,7 +128,11 @@ class Conditions(NamedTuple):
     away: bool = False
     """True if the process was stopped, and the vehicle had no command for the time after which it lands by itself."""
     held_up: bool = False
-    """True if a certified robot can't land: its reference has not sunk for long, and it is not down."""
+    """True if a certified robot can't land: its reference has not sunk for long, and it is not down. False with a load
+    in the air, which would fall."""
+    rejoins: bool = False
+    """True if team-mates carry a load in the air, and hold a pact with this robot that its process does not remember or
+    that ended."""
     expired: bool = False
     """Armed long ago and not activated since."""
     rule: TeamFallback = TeamFallback.CONTINUE
@@ -221,6 +225,8 @@ def _refuses_arm(status: Status, conditions: Conditions) -> str:
 def _refuses_activate(status: Status, conditions: Conditions) -> str:
     if status.state not in (State.READY, State.HOLD):
         return f"is in {status.state.name}; only READY and HOLD can be activated"
+    if conditions.rejoins and status.state is State.READY:
+        return "its team-mates carry the load without it, and it can't join them in the air; land them first"
     if not conditions.ready or not conditions.link:
         return "an input or the E-stop's heartbeat is missing"
     return "" if status.armed else "is not armed; an operator has to arm it first"

@@ -133,12 +133,27 @@ class CertifiedRobot:
             for k, said in enumerate(told)
         ]
         carry = carry._replace(heard_s=heard_s, told=told, too_near=np.array(near, bool))
+        return self._among(carry, present)
+
+    def _among(self, carry: RobotCarry, present: np.ndarray) -> RobotCarry:
+        """Return the memory of a robot among the teammates that are `present` [K]; others are forgotten."""
         gone = np.flatnonzero(carry.present & ~present)
         for k in gone:
             carry = self._forgotten(carry, int(k), float(carry.sessions_s[k]))
         pairs_s = np.array(carry.pairs_s)
-        pairs_s[gone] = np.maximum(now_s, pairs_s[gone] + LATER_S)
+        pairs_s[gone] = np.maximum(carry.now_s, pairs_s[gone] + LATER_S)
         return carry._replace(present=present, pairs_s=pairs_s)
+
+    def without(self, carry: RobotCarry, gone: Sequence[int]) -> RobotCarry:
+        """Return the memory of a robot that lands while the teammates of the rows `gone` fly no more.
+
+        A carrier forgets them, because it must not stop with its load in the air. Another robot keeps their pacts.
+        """
+        if self.figures.tether is None or not gone:
+            return carry
+        present = np.array(carry.present)
+        present[list(gone)] = False
+        return self._among(carry, present)
 
     def _renewed(self, carry: RobotCarry, told: Sequence[AddressedWord | None]) -> RobotCarry:
         """Begin the session anew, later, where a teammate takes it for one of before: the clock went back since then.
@@ -212,7 +227,8 @@ class CertifiedRobot:
         has no meaning here."""
         if self._way is None:
             return self._decided(carry, view, nominal)
-        if self._is_elsewhere(carry, view, ELSEWHERE_TUBES):
+        # A carrier that a load pulls aside comes back: where it is now its teammates could not agree to.
+        if self.figures.tether is None and self._is_elsewhere(carry, view, ELSEWHERE_TUBES):
             carry = self._pushed(carry)
         after, result = self._way(self._decided, self._aged(carry), view, nominal)
         return after._replace(decided_s=carry.now_s), result
