@@ -6,7 +6,7 @@ rarely for long.
 """
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import tyro
@@ -14,13 +14,14 @@ from tqdm import tqdm
 
 from benchmarks.certificate.flight import SETTLED_S, Crowd, CrowdFlight
 from benchmarks.filter.fallbacks.genes import SIGNALS, Genes
-from benchmarks.filter.fallbacks.words import unit
+from benchmarks.filter.fallbacks.words import PERIOD_S, unit
 
 SEARCHED = ("late", "bias", *(f"{name}_{part}" for name in SIGNALS for part in ("mode", "period", "phase")))
 """Genes that a search mixes and changes, and `way`, the direction."""
 KEPT, CHANGED = 0.1, 0.15
 """Shares of the population that become parents, and of genes that change in a child."""
-LONGEST_PERIOD = 60
+LONGEST_S = 1.2
+"""Longest period of a signal."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,10 @@ class Search:
     scale: float = 1.0
     """Factor of all declared bounds, for the plant."""
     seed: int = 0
+    period_s: float = PERIOD_S
+    """Time between two decisions."""
+    delay_s: float | None = None
+    """Longest delay of the vehicle; None: that of its file."""
 
 
 class SwingFlight(CrowdFlight):
@@ -44,7 +49,7 @@ class SwingFlight(CrowdFlight):
         """Place them. `genes`: [pairs, 2] each, `way` [pairs, 2, 3]."""
         self.way = None
         crowd = Crowd(search.vehicle, "ring", 2, search.robots // 2, search.seconds, search.scale, seed=search.seed)
-        super().__init__(crowd)
+        super().__init__(replace(crowd, period_s=search.period_s, delay_s=search.delay_s))
         self.genes.update(genes)
         self.way = unit(genes["way"] * (1, 1, 0 if self.words.planar else 1))
         self.toward, self.present = self.way, self.present & False
@@ -60,8 +65,9 @@ class SwingFlight(CrowdFlight):
             self.share = np.maximum(self.share, self.off_m() / self.figures.learned.radius_m)
 
 
-def drawn(random: np.random.Generator, shape: tuple[int, int]) -> Genes:
+def drawn(random: np.random.Generator, shape: tuple[int, int], period_s: float) -> Genes:
     """Draw choices [pairs, 2] in which all signals point along the direction of the robot."""
+    longest = round(LONGEST_S / period_s)
     way = random.normal(size=(*shape, 3)) * random.choice([(1, 1, 1), (1, 1, 0), (1, 0, 0), (0, 0, 1)], shape)
     diagonal = random.random((*shape, 1)) < 0.3
     genes: Genes = {
@@ -74,16 +80,16 @@ def drawn(random: np.random.Generator, shape: tuple[int, int]) -> Genes:
     for name in SIGNALS:
         genes[f"{name}_base"] = np.zeros(shape, int)
         genes[f"{name}_mode"] = np.full(shape, 2) if name == "wish" else random.choice([0, 0, 1, 2], shape)
-        genes[f"{name}_period"] = random.integers(1, LONGEST_PERIOD, shape)
-        genes[f"{name}_phase"] = random.integers(0, 300, shape)
+        genes[f"{name}_period"] = random.integers(1, longest, shape)
+        genes[f"{name}_phase"] = random.integers(0, 5 * longest, shape)
     return genes
 
 
-def children(random: np.random.Generator, genes: Genes, share: np.ndarray) -> Genes:
+def children(random: np.random.Generator, genes: Genes, share: np.ndarray, period_s: float) -> Genes:
     """Mix the best robots' choices, and change some; the best stay as they are."""
     pairs, size = share.shape, share.size
     best = np.argsort(-share.ravel())[: max(int(KEPT * size), 2)]
-    fresh = drawn(random, pairs)
+    fresh = drawn(random, pairs, period_s)
 
     def child(name: str) -> np.ndarray:
         one = genes[name].reshape(size, *genes[name].shape[2:])
@@ -99,13 +105,13 @@ def children(random: np.random.Generator, genes: Genes, share: np.ndarray) -> Ge
 def worst_share(search: Search) -> float:
     """The largest share of its tube that a robot took, of all generations."""
     random, worst = np.random.default_rng(search.seed), 0.0
-    genes = drawn(random, (search.robots // 2, 2))
+    genes = drawn(random, (search.robots // 2, 2), search.period_s)
     for _ in tqdm(range(search.generations), unit="generation", disable=None):
         flight = SwingFlight(search, genes)
         for step in range(round(search.seconds / flight.crowd.period_s)):
             flight.tick(step)
         worst = max(worst, float(flight.share.max()))
-        genes = children(random, genes, flight.share)
+        genes = children(random, genes, flight.share, search.period_s)
     return worst
 
 

@@ -110,9 +110,8 @@ class CertifiedTeam:
     def __call__(
         self, carry: CertifiedTeamCarry, view: LocalView, nominal: Array, gain_per_s: Array | None = None
     ) -> tuple[CertifiedTeamCarry, FilterResult]:
-        """(memory, views [..., N], nominal [..., N, 4], or [..., N, 5] with a gain) -> (memory, result); a gain has no
-        meaning here."""
-        xp, wanted = self._xp, self._xp.asarray(nominal, self._kind)[..., :SENT]
+        """(memory, views [..., N], nominal [..., N, 4], or [..., N, 5] with the front's gain) -> (memory, result)."""
+        xp, wanted = self._xp, self._xp.asarray(nominal, self._kind)
         now_s = carry.decisions * self._period_s
         robots, heard, said = self._begun_again(view, now_s, (carry.robots, carry.heard, carry.sent))
         heard, leads = self._received(view, heard, said), self._leads(now_s.shape)
@@ -125,7 +124,7 @@ class CertifiedTeam:
         result = FilterResult(
             command=found.command,
             nominal=nominal,
-            active=~(xp.abs(found.command - wanted) <= 1e-9).all(-1),
+            active=~(xp.abs(found.command - wanted[..., :SENT]) <= 1e-9).all(-1),
             slack=now_s * 0,
             solved=~found.vetoed,
             reason=xp.where(has_own, int(Reason.OK), int(Reason.NON_FINITE)),

@@ -28,7 +28,8 @@ from robomarl.core.filter.model import bias, stacked
 from robomarl.core.filter.model.constants import constants_of
 from robomarl.core.filter.model.strangers import strangers_in
 from robomarl.core.filter.params import SafetyParams
-from robomarl.core.types import Array
+from robomarl.core.filter.policy_gain_filter import divided
+from robomarl.core.types import SENT, Array
 from robomarl.core.view import Heard, Plan
 
 EARLY_SHARE = 0.45
@@ -80,7 +81,7 @@ class Certificate:
     def step(self, carry: CertifiedCarry, given: DecisionInputs) -> tuple[CertifiedCarry, Certified]:
         """Decide once. Decisions come once a period; one that comes much too early moves no reference."""
         f, c, xp = self.figures, self.figures.tracker, self.library.xp
-        checked = check(c, given.view._replace(sensed=()), given.nominal, xp)
+        checked = check(c, given.view._replace(sensed=()), given.nominal[..., :SENT], xp)
         carry = self._settled(carry, checked, given.now_s)
         early_s = xp.maximum(carry.course.at_s - given.now_s - f.lead_s, 0.0)
         at_s = given.now_s + f.lead_s + early_s
@@ -232,7 +233,7 @@ class Certificate:
         seen = view._replace(own=own, heard=heard)
         if (met := strangers_in(self._front, view)) is not None:
             seen = seen._replace(sensed=later(self.figures, met, start.at_s - given.now_s, xp))
-        front, result = filter_batch(self._front, self.library, carry.front, seen, given.nominal)
+        front, result = filter_batch(self._front, self.library, carry.front, seen, *divided(given.nominal))
         most = xp.asarray(self.figures.accel_m_s2, start.pos_m.dtype)
         return xp.clip(result.command[..., :3], -most, most), front
 
@@ -244,9 +245,8 @@ class Certificate:
         after = state_at(old, ways.course.at_s[..., 0], xp)
         course, accel = old, (after[1] - start.vel_m_s) / f.period_s
         for i in reversed(range(good.shape[-1])):
-            way = CommittedCourse(
-                *(part[..., i, :] for part in ways.course[:2]), *(part[..., i] for part in ways.course[2:])
-            )
+            pos, vel, *rest = ways.course
+            way = CommittedCourse(pos[..., i, :], vel[..., i, :], *(part[..., i] for part in rest))
             course = chosen(good[..., i], way, course, xp)
             accel = xp.where(good[..., i, None], ways.accel_m_s2[..., i, :], accel)
         return course, accel

@@ -36,9 +36,11 @@ CLOCK_OFFSET_S = 0.002
 """Bound of the difference of two robots' clocks."""
 WALL_TUBES = 1.7
 """Half sides of the tube's box that references stay from walls: attacks along one axis took robots 1.6 of them."""
-FRONT_M = 0.03
-"""Distance that the front keeps beyond that of pacts, side by side. Anchors are some decisions old, and a crowd gets
-stuck where the front leads robots to the edge of what the rule allows."""
+FRONT_M = 0.01
+"""Distance that the front keeps beyond that of pacts, side by side: anchors are some decisions old."""
+FRONT_M_S, FRONT_S = 0.1, 0.25
+"""Error of velocities that the front reckons with, at most what a reference gains in that time. It keeps robots from the
+edge of what the rule allows, where crowds get stuck. With it, who has the smaller gain makes room."""
 SEGMENT_S = 0.08
 """Longest time between two times at which courses are compared."""
 WHOLE = 1e-6
@@ -189,7 +191,7 @@ def figures_of(
     bend = _bend(accel, shared.brake_m_s2, period, (bounds.stop_s + 2 * period) / segments)
     beside = TUBE_SHARE * math.hypot(*unlearned.half_m) + smoothed + ahead
     return CertificateFigures(
-        tracker=_tracker(params),
+        tracker=constants_of(_plain(params, _tracking(params))),
         front=_front(params, accel, (speed, learned.room_m + shared.room_m, beside), low, high),
         period_s=period,
         lead_s=lead,
@@ -241,10 +243,6 @@ def _reference_accel(params: SafetyParams, most_m_s2: float) -> Vector3:
 
 def _plain(params: SafetyParams, safety: SafetyConfig) -> SafetyParams:
     return dataclasses.replace(params, safety=safety, obstacles=(), strangers=None, tail=None, boards_m=None)
-
-
-def _tracker(params: SafetyParams) -> Constants:
-    return constants_of(_plain(params, _tracking(params)))
 
 
 def _tracking(params: SafetyParams) -> SafetyConfig:
@@ -344,6 +342,7 @@ def _front(params: SafetyParams, accel: Vector3, lengths: Vector3, low: Vector3,
     speed_m_s, apart_m, beside_m = lengths
     safety = dataclasses.replace(
         without_errors(params.safety),
+        velocity_error_m_s=min(FRONT_M_S, FRONT_S * max(accel)),
         separation_m=apart_m + FRONT_M,
         downwash_ratio=params.safety.downwash_ratio * apart_m / (apart_m + FRONT_M),
         brake_m_s2=max(accel),

@@ -26,7 +26,7 @@ from robomarl.core.filter.model.strangers import Strangers, strangers_in
 from robomarl.core.filter.params import SafetyParams
 from robomarl.core.filter.qp.projection import project_rows
 from robomarl.core.tree import Tree, leaves, new_tuple
-from robomarl.core.types import Array
+from robomarl.core.types import SENT, Array
 from robomarl.core.view import Own, Plan
 
 MOST_TIMES = 32
@@ -41,7 +41,7 @@ class _Layout(NamedTuple):
     """Records of one robot, as `rm_certify` takes them."""
 
     around: CPointer
-    """Numbers of teammates and strangers."""
+    """Numbers of teammates and strangers, and whether the policy sets a gain."""
     memory: np.dtype[np.void]
     given: np.dtype[np.void]
     found: np.dtype[np.void]
@@ -85,14 +85,14 @@ class KernelCertificate(Certificate):
         parts["tether"] = vars(figures.tether) if figures.tether else {}
         names = [name for name, _ in ffi.typeof("RmCertificate").fields if name not in given | parts]
         self._struct = ffi.new("RmCertificate *", given | parts | {name: _number(figures, name) for name in names})
-        self._kept, self._layouts = (front, moved, kept, others), dict[tuple[int, int], _Layout]()
+        self._kept, self._layouts = (front, moved, kept, others), dict[tuple[int, int, bool], _Layout]()
 
     def step(self, carry: CertifiedCarry, given: DecisionInputs) -> tuple[CertifiedCarry, Certified]:
         """Decide once; see `Certificate.step`."""
         view, *others = given
         *lead, mates = given.leads.shape
         seen = strangers_in(self._front, view) if view.sensed or self.params.strangers else None
-        around = mates, seen.mask.shape[-1] if seen else 0
+        around = mates, seen.mask.shape[-1] if seen else 0, np.shape(given.nominal)[-1] > SENT
         told = seen if seen and around[1] else ()
         lay, asked = self._layouts.get(around) or self._laid_out(*around), (view.own, *others, told)
         count = math.prod(lead)
@@ -115,36 +115,26 @@ class KernelCertificate(Certificate):
         place = self._c.ffi.from_buffer("double[]", room)
         self._c.lib.rm_certify(math.prod(lead), self._struct, lay.around, *arrays, place)
 
-    def _laid_out(self, mates: int, strangers: int = 0) -> _Layout:
+    def _laid_out(self, mates: int, strangers: int = 0, is_gained: bool = False) -> _Layout:
         carry = self.init(np.zeros(3), mates, np.zeros(()))
         word = self.said(carry, none := np.zeros(mates, bool))
         own = Own(np.zeros(3), np.zeros(4), np.zeros(3), np.zeros(3), np.zeros(()))
-        one, row, zero, ages = np.zeros(()), np.zeros(4), np.zeros(3), np.zeros(strangers)
-        places = np.zeros((strangers, 3))
+        one, row, zero, ages = np.zeros(()), np.zeros(SENT), np.zeros(3), np.zeros(strangers)
+        places, wish = np.zeros((strangers, 3)), np.zeros(SENT + is_gained)
         seen = Strangers(ages > 0, places, places, ages) if strangers else ()
-        trees = carry, (own, word, none, none, row, one, seen)
+        trees = carry, (own, word, none, none, wish, one, seen)
         told = (row, word.course, word.number, word.offered, one > 0, one > 0, zero, zero)
         memory, given, found = (_record(tree) for tree in (*trees, told))
         lies = [number for tree in trees for leaf in (*_lying(tree), _NO_MORE) for number in leaf]
         ffi, (numbers, whole, flags) = self._c.ffi, (kind for _, kind in _KINDS.values())
         kept = ffi.new("int[]", lies)
         addresses = [int(ffi.cast("size_t", pointer)) for pointer in (self._struct, kept)]
-        plain = (
-            addresses[0],
-            numbers,
-            np.dtype(np.float32),
-            flags,
-            "dtype",
-            whole,
-            addresses[1],
-            mates,
-            strangers,
-            given.itemsize // 8,
-        )
+        key, size = (mates, strangers, is_gained), given.itemsize // 8
+        plain = (addresses[0], numbers, np.dtype(np.float32), flags, "dtype", whole, addresses[1], *map(int, key), size)
         parts = itemgetter(*(memory.names or ())), itemgetter(*(found.names or ()))
-        around = ffi.new("RmAround *", (mates, strangers))
-        self._layouts[mates, strangers] = _Layout(around, memory, given, found, parts, plain, kept)
-        return self._layouts[mates, strangers]
+        around = ffi.new("RmAround *", key)
+        self._layouts[key] = _Layout(around, memory, given, found, parts, plain, kept)
+        return self._layouts[key]
 
 
 def _told(figures: CertificateFigures) -> dict[str, float]:

@@ -51,7 +51,7 @@ class DecisionInputs(NamedTuple):
     present: Array
     """[..., K] bool: there is such a teammate. One that a pact was made with stays one, whatever this says."""
     nominal: Array
-    """[..., 4] acceleration, world frame [m/s^2], and yaw rate [rad/s] that the policy asks for."""
+    """[..., 4 or 5] acceleration, world frame [m/s^2], yaw rate [rad/s], and perhaps gain that the policy asks for."""
     now_s: Array
     """[...] time of the decision, on the team's clock."""
 

@@ -12,8 +12,7 @@ from robomarl.core.types import Array
 def room_left(c: Constants, path: Array, xp: ModuleType) -> Array:
     """[..., C] least distance [m] of paths from what obstacles keep free; below 0: inside of that.
 
-    A distance changes by no more than the way. So between two compared places it is at least half of
-    the sum of both distances less the way.
+    An obstacle is convex. So its distance is convex along a chord, and above the tangents at both ends.
 
     Args:
         c: constants of the front; its obstacles keep the robot's clearance and its tube free.
@@ -21,14 +20,17 @@ def room_left(c: Constants, path: Array, xp: ModuleType) -> Array:
         xp: numpy or jax.numpy.
     """
     step = path[..., 1:, :] - path[..., :-1, :]
-    way = xp.sqrt((step * step).sum(-1))
     least = path[..., 0, 0] * 0.0 + xp.inf
     for solid in c.solids:
         offset = path - xp.asarray(solid.place_m, path.dtype)
         none = offset[..., 0] * 0.0
         body = Body(Motion((none, none, none), (none, none, none)), none, none, solid.shape)
         x, y, z = split(offset)
-        distance = facing(solid.kind, body, None, (x, y, z * solid.kind.squash), xp)[0] - solid.kind.separation_m
-        between = (distance[..., 1:] + distance[..., :-1] - way) / 2
+        distance, normal, _ = facing(solid.kind, body, None, (x, y, z * solid.kind.squash), xp)
+        room, slope = distance - solid.kind.separation_m, xp.stack(normal, -1)
+        leaves, meets = ((slope[..., part, :] * step).sum(-1) for part in (slice(None, -1), slice(1, None)))
+        before, after, turn = room[..., :-1], room[..., 1:], xp.where(meets > leaves, meets - leaves, 1.0)
+        cross = (meets * before - leaves * after + leaves * meets) / turn
+        between = xp.where(leaves >= 0, before, xp.where(meets <= 0, after, cross))
         least = xp.minimum(least, between.min(-1))
     return least

@@ -25,8 +25,13 @@ def filter_gained(
         view: view of the robots.
         nominal: [..., 5].
     """
-    carry, result = decide(carry, view, nominal[..., :SENT], nominal[..., SENT])
+    carry, result = decide(carry, view, *divided(nominal))
     return carry, result._replace(nominal=nominal)
+
+
+def divided(nominal: Array) -> tuple[Array, Array | None]:
+    """Split commands into [..., 4] and the gain [...] that a policy sets; None where there is none."""
+    return nominal[..., :SENT], nominal[..., SENT] if nominal.shape[-1] > SENT else None
 
 
 class GainedFilter(SafetyFilter):

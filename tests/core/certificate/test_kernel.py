@@ -11,7 +11,7 @@ from benchmarks.certificate.flight import Crowd, CrowdFlight
 from benchmarks.certificate.hunted import Hunt, HuntedFlight
 from benchmarks.filter.fallbacks.drive import believed
 from robomarl.core.certificate.certificate import Certificate
-from robomarl.core.certificate.course import CommittedCourse
+from robomarl.core.certificate.course import SPEED_FLOOR_M_S, CommittedCourse
 from robomarl.core.certificate.figures import figures_of
 from robomarl.core.certificate.kernel import KernelCertificate, certificate_of
 from robomarl.core.certificate.memory import CertifiedCarry, DecisionInputs
@@ -38,6 +38,18 @@ def assert_equal(found: Any, right: Any, most: float = 1e-9) -> None:
         np.testing.assert_allclose(a.astype(float), b.astype(float), atol=most, rtol=0, err_msg=name)
 
 
+def rebuilt(tree: Any, parts: list[Any]) -> Any:
+    return type(tree)(*parts) if hasattr(tree, "_fields") else tuple(parts)
+
+
+def without_rest(tree: Any) -> Any:
+    """The same without the brakes of references at rest: quotients of velocities that are rounding."""
+    if isinstance(tree, CommittedCourse):
+        rests = np.linalg.norm(tree.vel_m_s, axis=-1) < SPEED_FLOOR_M_S
+        return tree._replace(brake_m_s2=np.where(rests, 0.0, tree.brake_m_s2))
+    return rebuilt(tree, [without_rest(part) for part in tree]) if isinstance(tree, tuple) else tree
+
+
 class Both(KernelCertificate):
     """Decides in C, and compares each decision with numpy's."""
 
@@ -49,7 +61,7 @@ class Both(KernelCertificate):
     def step(self, carry: CertifiedCarry, given: DecisionInputs) -> Any:
         """Once by each."""
         after, found = super().step(carry, given)
-        assert_equal((after, found), self.plain.step(carry, given))
+        assert_equal(*map(without_rest, ((after, found), self.plain.step(carry, given))))
         self.moved, self.vetoed = self.moved + int(found.moves.sum()), self.vetoed + int(found.vetoed.sum())
         self.decisions += found.moves.size
         return after, found
@@ -164,8 +176,7 @@ def inputs_of(team: CrowdFlight) -> DecisionInputs:
 def one_of(tree: Any, robot: tuple[int, int]) -> Any:
     if not isinstance(tree, tuple):
         return np.array(np.asarray(tree)[robot])
-    parts = [one_of(part, robot) for part in tree]
-    return type(tree)(*parts) if hasattr(tree, "_fields") else tuple(parts)
+    return rebuilt(tree, [one_of(part, robot) for part in tree])
 
 
 @needs_kernel
@@ -239,6 +250,25 @@ def test_one_robot_among_strangers_decides_as_one_of_many():
         memory, found = (np.empty(kind.itemsize // 8) for kind in (lay.memory, lay.found))
         seen = Strangers(*asked.view.sensed)
         assert certificate._c.certify(lay.plain, carry, (asked.view.own, *asked[1:], seen), memory, found)
+
+
+@needs_kernel
+def test_gains_that_a_policy_sets_decide_as_in_numpy():
+    """From 0 to beyond the file's, some of them no numbers; and one robot as one of many."""
+    team, both = flown(Crowd("ssl_omni", "ring", count=4, episodes=3, seed=31))
+    random, decide = np.random.default_rng(8), both.step
+
+    def gained(given: DecisionInputs) -> DecisionInputs:
+        gain = random.choice([0.0, 0.1, 1.0, 9.0, np.nan], given.leads.shape[:-1], p=[0.2, 0.3, 0.28, 0.2, 0.02])
+        return given._replace(nominal=np.concatenate([given.nominal, gain[..., None]], -1))
+
+    both.step = lambda carry, given: decide(carry, gained(given))  # type: ignore[method-assign]
+    for step in range(150):
+        team.tick(step)
+    assert both.moved > 100
+    given, certificate = gained(inputs_of(team)), KernelCertificate(team.certificate.params, team.figures)
+    many = certificate.step(team.carry, given)
+    assert_equal(certificate.step(one_of(team.carry, (1, 2)), one_of(given, (1, 2))), one_of(many, (1, 2)), 0.0)
 
 
 @needs_kernel

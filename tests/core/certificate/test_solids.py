@@ -24,7 +24,7 @@ SEGMENTS, BRAKE = 15, 1.3
 
 @pytest.mark.parametrize("obstacle", OBSTACLES, ids=lambda o: o.kind)
 def test_the_bound_is_never_more_than_the_distance(obstacle: Obstacle):
-    """Of two thousand courses beside and through the obstacle; it loses less than a segment's way."""
+    """Of two thousand courses beside and through the obstacle; it loses nothing at a flat side, and little at a corner."""
     params = from_vehicle(load_any_vehicle("crazyflie_21"), 0.02)
     params = dataclasses.replace(params, obstacles=(obstacle,))
     figures = figures_of(params, 0.07)
@@ -45,4 +45,4 @@ def test_the_bound_is_never_more_than_the_distance(obstacle: Obstacle):
     clear = true > -kept  # inside a body a distance is 0, and not negative
     assert (found[clear] <= true[clear] + bend + 1e-9).all()
     assert (found[~clear] < 0).all()
-    assert (true - found)[clear].max() < 1.2 / SEGMENTS + bend
+    assert (true - found)[clear].max() < 1.2 / SEGMENTS / 4 + bend and np.median((true - found)[clear]) < 1e-3

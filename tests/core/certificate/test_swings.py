@@ -23,8 +23,8 @@ def test_the_search_finds_a_way_out_of_a_tube_without_the_swing(monkeypatch: pyt
 def test_children_keep_the_best():
     """And are of their choices, but for what is drawn anew."""
     random = np.random.default_rng(0)
-    genes = drawn(random, (20, 2))
+    genes = drawn(random, (20, 2), 0.02)
     share = np.arange(40.0).reshape(20, 2)
-    after = children(random, genes, share)
+    after = children(random, genes, share, 0.02)
     assert (after["late"].ravel()[:4] == genes["late"].ravel()[[39, 38, 37, 36]]).all()
     assert after["way"].shape == (20, 2, 3) and set(after) == set(genes)

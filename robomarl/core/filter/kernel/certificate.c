@@ -36,7 +36,7 @@ typedef struct {
 /* What a decision works out on its way. */
 typedef struct {
     const RmCertificate *c;
-    int mates, strangers, sure;
+    int mates, strangers, has_gain, sure;
     /* The teammate that the last way comes too close to: it is looked at first, as the next way mostly does, too. */
     int blocks;
     double early;
@@ -86,13 +86,14 @@ static char *lay_out_memory(const RmCertificate *c, int mates, char *at, Record 
     return at;
 }
 
-static char *lay_out_given(int mates, int strangers, char *at, Asked *g) {
+static char *lay_out_given(const RmAround *around, char *at, Asked *g) {
+    const int mates = around->mates, strangers = around->strangers;
     g->pos = doubles(&at, 3), g->quat = doubles(&at, 4), g->vel = doubles(&at, 3), g->omega = doubles(&at, 3);
     g->age = doubles(&at, 1), g->word.course = courses(&at, mates);
     g->word.number = whole(&at, mates), g->word.offered = whole(&at, mates), g->word.offer = anchors(&at, mates);
     g->word.refused = whole(&at, mates);
     g->leads = taken_from(&at, mates, 1), g->present = taken_from(&at, mates, 1);
-    g->nominal = doubles(&at, 4), g->now = doubles(&at, 1);
+    g->nominal = doubles(&at, 4 + around->has_gain), g->now = doubles(&at, 1);
     g->seen = taken_from(&at, strangers, 1), g->other_pos = doubles(&at, 3 * strangers);
     g->other_vel = doubles(&at, 3 * strangers), g->other_age = doubles(&at, strangers);
     return at;
@@ -199,13 +200,13 @@ static void see_later(const Now *n, const Given *at, double *in) {
 /* Certificate._wanted */
 static void want(Now *n, double *wanted) {
     const RmConstants *front = n->c->front;
-    const RmSizes sizes = {front->num_acting, n->mates, n->strangers, 0};
+    const RmSizes sizes = {front->num_acting, n->mates, n->strangers, n->has_gain};
     const Given at = rm_lay_out(&sizes, n->room);
     double *in = n->room, *out = in + rm_in_size(&sizes), *mate_pos = in + (at.mate_pos - in);
     unsigned char *mask = (unsigned char *)(in + ((const double *)at.mask - in));
     memset(in, 0, rm_in_size(&sizes) * sizeof(double));
     copy(in, n->start.pos, 3), copy(in + 3, n->start.vel, 3), copy(in + 7, n->g.quat, 4), copy(in + 11, n->g.omega, 3);
-    copy(in + 14, n->g.nominal, 4), copy(in + MEMORY_IN, n->m.front_bias, BIAS), copy(in + MEMORY_IN + BIAS, n->m.place, 3);
+    copy(in + 14, n->g.nominal, 4 + n->has_gain), copy(in + MEMORY_IN, n->m.front_bias, BIAS), copy(in + MEMORY_IN + BIAS, n->m.place, 3);
     for (int k = 0; k < n->mates; k++) {
         const Course course = rm_course(&n->g.word.course, k);
         const double time = larger(n->start.at, course.at);
@@ -450,17 +451,17 @@ static void certify(Now *n, const Outcome *f) {
 }
 
 int rm_certify_room(const RmCertificate *c, const RmAround *around) {
-    const RmSizes sizes = {c->front->num_acting, around->mates, around->strangers, 0};
+    const RmSizes sizes = {c->front->num_acting, around->mates, around->strangers, around->has_gain};
     return rm_in_size(&sizes) + rm_out_size(&sizes) + rm_room_size(c->front, &sizes);
 }
 
 void rm_certify(long count, const RmCertificate *c, const RmAround *around, char *memory, const char *given, char *found,
                 double *room) {
     const int mates = around->mates;
-    Now n = {.c = c, .mates = mates, .strangers = around->strangers, .room = room};
+    Now n = {.c = c, .mates = mates, .strangers = around->strangers, .has_gain = around->has_gain, .room = room};
     Outcome f;
     for (long i = 0; i < count; i++) {
-        memory = lay_out_memory(c, mates, memory, &n.m), given = lay_out_given(mates, n.strangers, (char *)given, &n.g);
+        memory = lay_out_memory(c, mates, memory, &n.m), given = lay_out_given(around, (char *)given, &n.g);
         found = lay_out_found(mates, found, &f);
         certify(&n, &f);
     }

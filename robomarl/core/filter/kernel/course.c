@@ -144,12 +144,20 @@ int rm_clears(const RmCertificate *c, const Path *path, const Course *mine, cons
     return !near;
 }
 
+/* solids.room_left, along one chord: a bound of a convex distance, from both ends. */
+static double between_tangents(const Facing *first, const Facing *last, const double *step) {
+    const double leaves = dot(first->n, step), meets = dot(last->n, step);
+    if (leaves >= 0) return first->distance;
+    if (meets <= 0) return last->distance;
+    return (meets * first->distance - leaves * last->distance + leaves * meets) / (meets - leaves);
+}
+
 double rm_room_left(const RmConstants *front, int count, const double place[3][RM_MOST_TIMES]) {
     double least = INFINITY;
     for (int j = 0; j < front->num_solids; j++) {
         const RmSolid *solid = front->solids + j;
         const Body body = {{{0}, {0}}, 0.0, 0.0, 0.0, 0.0, 0.0, &solid->shape};
-        double before = 0.0;
+        Facing before = {0};
         for (int m = 0; m < count; m++) {
             double offset[3], step[3];
             for (int i = 0; i < 3; i++) {
@@ -157,9 +165,9 @@ double rm_room_left(const RmConstants *front, int count, const double place[3][R
                 step[i] = m ? place[i][m] - place[i][m - 1] : 0.0;
             }
             offset[2] *= solid->kind.squash;
-            const double distance = rm_facing(&solid->kind, &body, 0, offset).distance - solid->kind.separation_m;
-            if (m) least = smaller(least, (distance + before - sqrt(dot(step, step))) / 2);
-            before = distance;
+            const Facing here = rm_facing(&solid->kind, &body, 0, offset);
+            if (m) least = smaller(least, between_tangents(&before, &here, step) - solid->kind.separation_m);
+            before = here;
         }
     }
     return least;

@@ -102,14 +102,14 @@ typedef struct {
 /* More times than these are not compared. */
 #define RM_MOST_TIMES 32
 
-/* One decision of each of `count` certified robots with so many teammates, and rows for so many strangers:
- * robomarl.core.certificate.Certificate.step.
+/* One decision of each of `count` certified robots with so many teammates, rows for so many strangers, and a gain in the
+ * nominal command or none: robomarl.core.certificate.Certificate.step.
  * memory: `CertifiedCarry`; becomes the next one. given: `DecisionInputs` with `Own` in place of the view, then `Strangers`. found:
  * `Certified`, less what is in the memory. Each is a record a robot, its arrays in the order of Python's fields, each
  * aligned to its numbers: doubles, whole numbers of 64 bits, bytes for bools.
  * room: for `rm_certify_room` numbers, whatever they are. */
 typedef struct {
-    int mates, strangers;
+    int mates, strangers, has_gain;
 } RmAround;
 void rm_certify(long count, const RmCertificate *c, const RmAround *around, char *memory, const char *given, char *found,
                 double *room);

@@ -3,8 +3,9 @@
 
 /* What comes with every decision, up to the name of `dtype` as for a decision of the filter: the type of whole numbers, the
  * address of how the arrays of the memory lie, then those of the decision, four numbers an array: its kind, how many axes,
- * and how long two of them are; the numbers of teammates and strangers; and how many numbers what is given takes. */
-enum { INTEGER = DTYPE + 1, LAYOUT, TEAMMATES, STRANGERS, SIZE_GIVEN };
+ * and how long two of them are; the numbers of teammates and strangers; whether there is a gain; and how many numbers what is
+ * given takes. */
+enum { INTEGER = DTYPE + 1, LAYOUT, TEAMMATES, STRANGERS, GAINED, SIZE_GIVEN };
 enum { NUMBERS, INTEGERS, BOOLS, NO_MORE };
 enum { OF_ROBOT, OLD_MEMORY, DECISION, NEW_MEMORY, ANSWER, NUM_ARGUMENTS };
 
@@ -65,7 +66,8 @@ static PyObject *certify_plain(PyObject *self, PyObject *const *given, Py_ssize_
     PyObject *with = given[OF_ROBOT];
     const RmCertificate *c = PyLong_AsVoidPtr(PyTuple_GetItem(with, ADDRESS));
     const RmAround around = {(int)PyLong_AsLong(PyTuple_GetItem(with, TEAMMATES)),
-                             (int)PyLong_AsLong(PyTuple_GetItem(with, STRANGERS))};
+                             (int)PyLong_AsLong(PyTuple_GetItem(with, STRANGERS)),
+                             (int)PyLong_AsLong(PyTuple_GetItem(with, GAINED))};
     const int size = (int)PyLong_AsLong(PyTuple_GetItem(with, SIZE_GIVEN));
     Packer p = {{with, NULL, 1}, NULL, PyLong_AsVoidPtr(PyTuple_GetItem(with, LAYOUT))};
     double *room = PyMem_Malloc((rm_certify_room(c, &around) + size) * sizeof(double));

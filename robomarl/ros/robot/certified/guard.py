@@ -223,8 +223,8 @@ class CertifiedRobot:
     def __call__(
         self, carry: RobotCarry, view: LocalView, nominal: Array, gain_per_s: Array | None = None
     ) -> tuple[RobotCarry, FilterResult]:
-        """(memory, view, nominal [4], or [5] with a gain) -> (memory, result), at the time of the last `hear`; a gain
-        has no meaning here."""
+        """(memory, view, nominal [4], or [5] with the front's gain) -> (memory, result), at the time of the last
+        `hear`."""
         if self._way is None:
             return self._decided(carry, view, nominal)
         # A carrier that a load pulls aside comes back: where it is now its teammates could not agree to.
@@ -255,14 +255,14 @@ class CertifiedRobot:
 
     def _decided(self, carry: RobotCarry, view: LocalView, nominal: Array) -> tuple[RobotCarry, FilterResult]:
         """Decide about acceleration and yaw rate."""
-        wanted = np.asarray(nominal, float)[:SENT]
+        wanted = np.asarray(nominal, float)
         after, found = self._step(carry, view, wanted)
         away = np.asarray(view.heard.pos_m, float) - np.asarray(view.own.pos_m, float)
         gap = np.linalg.norm(away, axis=-1)[np.asarray(view.heard.mask, bool)].min(initial=np.inf)
         return after, FilterResult(
             command=found.command,
             nominal=self._with_gain(np.asarray(nominal)),
-            active=not bool((np.abs(found.command - wanted) <= SAME).all()),
+            active=not bool((np.abs(found.command - wanted[:SENT]) <= SAME).all()),
             slack=0.0,
             solved=not bool(found.vetoed),
             reason=Reason.OK if _is_sound(view) else Reason.NON_FINITE,

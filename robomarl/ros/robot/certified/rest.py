@@ -31,10 +31,13 @@ def rest_of(vehicle: AnyVehicle, filter_name: str, fleet: Sequence[AnyVehicle] =
     if fleet:
         common = common_of([(from_vehicle(one, PERIOD_S), one.body.radius_m) for one in fleet])
     figures = figures_of(params, vehicle.body.radius_m, common)
-    apart_m, clear_m = figures.front.safety.separation_m, figures.front.safety.clearance_m
-    x, _, z = figures.wall_m
-    above_m = None if params.planar else apart_m * figures.front.safety.downwash_ratio
-    return RestDistances(apart_m, above_m), Margins(x, None if params.planar else z, clear_m)
+    s, (x, _, z) = figures.front.safety, figures.wall_m
+    still_m = s.velocity_error_m_s / (2 * s.gain_per_s)  # a robot that may be that fast comes no nearer to a limit
+    mates_m = still_m + s.velocity_error_m_s**2 / (2 * s.brake_m_s2)
+    clear_m = None if s.clearance_m is None else s.clearance_m + still_m
+    above_m = None if params.planar else s.separation_m * s.downwash_ratio + mates_m
+    walls = Margins(x + still_m, None if params.planar else z + still_m, clear_m)
+    return RestDistances(s.separation_m + mates_m, above_m), walls
 
 
 def team_faults(rest: Mapping[str, RestDistances], goals_m: Mapping[str, np.ndarray]) -> list[str]:
