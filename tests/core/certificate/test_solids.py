@@ -24,7 +24,7 @@ SEGMENTS, BRAKE = 15, 1.3
 
 @pytest.mark.parametrize("obstacle", OBSTACLES, ids=lambda o: o.kind)
 def test_the_bound_is_never_more_than_the_distance(obstacle: Obstacle):
-    """Of two thousand courses beside and through the obstacle; it loses nothing at a flat side, and little at a corner."""
+    """Of two thousand courses beside and through the obstacle; it loses nothing at a flat side, little at a corner."""
     params = from_vehicle(load_any_vehicle("crazyflie_21"), 0.02)
     params = dataclasses.replace(params, obstacles=(obstacle,))
     figures = figures_of(params, 0.07)
