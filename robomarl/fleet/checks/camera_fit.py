@@ -15,6 +15,10 @@ PLACE_M = 0.01
 PITCH_RAD = 0.035
 """Largest difference of the pitch: training's range."""
 
+READOUT_S = 0.003
+"""Largest difference of the times in which all rows are read: at 10 rad/s the upper and lower edge are then 0.015 rad
+off, a column and a third of a strip of 192."""
+
 
 def camera_fault(contract: Contract, vehicle: AnyVehicle) -> str:
     """Return the first number of the vehicle file's camera that is not the bundle's; "" if all are, or it reads none.
@@ -49,3 +53,4 @@ def _numbers(ours: PinholeCamera, theirs: PinholeCamera) -> Iterator[tuple[str, 
     for i, (mine, other) in enumerate(zip(ours.place_m, theirs.place_m, strict=True)):
         yield f"place_m[{i}]", mine, other, PLACE_M
     yield "pitch_rad", ours.pitch_rad, theirs.pitch_rad, PITCH_RAD
+    yield "readout_s", ours.readout_s, theirs.readout_s, READOUT_S

@@ -13,7 +13,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from robomarl.core.camera.camera import PinholeCamera
+from robomarl.core.camera.camera import FloatArray, PinholeCamera
 from robomarl.core.camera.strip import Picture8
 from robomarl.core.config import UserError
 from robomarl.lab.gl import find_gl
@@ -76,7 +76,8 @@ class OnboardCamera:
         if not (backend := find_gl()):
             raise UserError("pictures need OpenGL, and none works here; run: apt install libosmesa6")
         self.camera, self._model = camera, model
-        self._size, self._pixel = lens_table(camera, detail)
+        self._size, self._rays = ideal_size(camera, detail), pixel_rays(camera)
+        self._pixel = ideal_pixels(camera, self._rays, self._size)
         self._context: mujoco.MjrContext | None = None
         self._drawn = mujoco.MjvScene(model, maxgeom=1000)
         self._seen, self._option = mujoco.MjvCamera(), mujoco.MjvOption()
@@ -100,26 +101,53 @@ class OnboardCamera:
             self._context.free()
         self._gl.free()
 
-    def picture(self, data: mujoco.MjData, name: str) -> Picture8:
-        """Return the picture [H, W, 3] of a camera; `data` has been brought forward."""
+    def picture(self, data: mujoco.MjData, name: str, turn_rad_s: float = 0.0) -> Picture8:
+        """Return the picture [H, W, 3] of a camera; `data` has been brought forward.
+
+        Args:
+            data: the robots when the middle row is read.
+            name: of the camera.
+            turn_rad_s: yaw rate of its robot, which bends the picture of a rolling shutter.
+        """
         self._seen.fixedcamid = self._model.camera(name).id
         every = mujoco.mjtCatBit.mjCAT_ALL.value
         mujoco.mjv_updateScene(self._model, data, self._option, None, self._seen, every, self._drawn)
         area = mujoco.MjrRect(0, 0, *self._size)
         mujoco.mjr_render(area, self._drawn, self._context)
         mujoco.mjr_readPixels(self._ideal, None, area, self._context)
-        return self._ideal.reshape(-1, 3).take(self._pixel, 0).reshape(self.camera.height, self.camera.width, 3)
+        pixel, camera = self._pixel, self.camera
+        if turn_rad_s * camera.readout_s != 0:
+            pixel = ideal_pixels(camera, turned_rays(camera, self._rays, turn_rad_s), self._size)
+        return self._ideal.reshape(-1, 3).take(pixel, 0).reshape(camera.height, camera.width, 3)
 
 
-def lens_table(camera: PinholeCamera, detail: float = 1.0) -> tuple[tuple[int, int], NDArray[np.int64]]:
-    """Return width and height of the ideal picture, and the [H W] index of its pixel, bottom row first, on the ray of
-    each pixel."""
-    wide, high = ideal_slope(camera)
+def ideal_size(camera: PinholeCamera, detail: float = 1.0) -> tuple[int, int]:
+    """Return width and height of the ideal picture."""
     focal = detail * max(camera.fx, camera.fy)
-    width, height = (min(2 * math.ceil(focal * slope), MOST_PIXELS) for slope in (wide, high))
+    width, height = (min(2 * math.ceil(focal * slope), MOST_PIXELS) for slope in ideal_slope(camera))
+    return width, height
+
+
+def pixel_rays(camera: PinholeCamera) -> FloatArray:
+    """Return the directions [H, W, 3] of all pixels, body frame."""
     column, row = np.meshgrid(np.arange(float(camera.width)), np.arange(float(camera.height)))
-    x, y, _ = np.moveaxis(camera.rays(np.stack([column, row], -1)) @ camera.axes.T, -1, 0)
-    scale = height / (2 * high)  # MuJoCo's pixels are square, and `fovy` is that of the height
-    across = np.clip(np.rint(x * scale + (width - 1) / 2), 0, width - 1).astype(np.int64)
-    up = np.clip(np.rint(-y * scale + (height - 1) / 2), 0, height - 1).astype(np.int64)
-    return (width, height), (up * width + across).ravel()
+    return camera.rays(np.stack([column, row], -1))
+
+
+def turned_rays(camera: PinholeCamera, rays: FloatArray, turn_rad_s: float) -> FloatArray:
+    """Return the directions [H, W, 3] of all pixels in the body frame of the middle row, of a robot that turns while a
+    rolling shutter reads one row after another."""
+    angle = turn_rad_s * camera.readout_s * (np.arange(camera.height) / (camera.height - 1) - 0.5)
+    c, s = np.cos(angle)[:, None], np.sin(angle)[:, None]
+    x, y, z = np.moveaxis(rays, -1, 0)
+    return np.stack([c * x - s * y, s * x + c * y, z], -1)
+
+
+def ideal_pixels(camera: PinholeCamera, rays: FloatArray, size: tuple[int, int]) -> NDArray[np.int64]:
+    """Return the [H W] index of the ideal picture's pixel, bottom row first, on each ray."""
+    width, height = size
+    x, y, depth = np.moveaxis(rays @ camera.axes.T, -1, 0)
+    scale = height / (2 * ideal_slope(camera)[1])  # MuJoCo's pixels are square, and `fovy` is that of the height
+    across = np.clip(np.rint(x / depth * scale + (width - 1) / 2), 0, width - 1).astype(np.int64)
+    up = np.clip(np.rint(-y / depth * scale + (height - 1) / 2), 0, height - 1).astype(np.int64)
+    return (up * width + across).ravel()

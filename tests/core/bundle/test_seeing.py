@@ -154,6 +154,7 @@ def mounted(**changed: object) -> OmniRobot:
         ({"pitch_rad": 1.2}, "camera.pitch_rad is 1.2, and bundle eyes sees by a camera with 0.35"),
         ({"place_m": (0.06, 0.0, 0.5)}, r"camera.place_m\[2\] is 0.5, and bundle eyes sees by a camera with 0.14"),
         ({"distortion": (-0.02, 0.0, 0.0, 0.05, 0.0)}, r"camera.distortion\[3\] is 0.05"),
+        ({"readout_s": 0.0}, "camera.readout_s is 0, and bundle eyes sees by a camera with 0.015"),
     ],
 )
 def test_another_camera_is_named_with_both_numbers(sealed: Bundle, changed: dict, told: str):

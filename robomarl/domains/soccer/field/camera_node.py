@@ -82,12 +82,12 @@ class CameraNode(Node):
             self._ball_m = ball[0]
         if (truth := self._truths.latest()) is None:
             return False
-        places, stamp_s = truth
+        (places, turns), stamp_s = truth
         period_s = 1 / self.camera.rate_hz
         if self._next_s - period_s < stamp_s < self._next_s - 0.25 * period_s:
             return False
         self._next_s = max(self._next_s + period_s, stamp_s + 0.5 * period_s) if self._next_s > 0 else stamp_s
-        cameras.place(Poses(places, self._ball_m))
+        cameras.place(Poses(places, self._ball_m, turns))
         packs = stamp_s - self._packed_s >= self._jpeg_s
         self._packed_s = stamp_s if packs else self._packed_s
         for k, (robot, image, info) in enumerate(zip(self._robots, self._images, self._infos, strict=True)):
@@ -116,8 +116,8 @@ class CameraNode(Node):
         self._drawn, self._since_s = 0, time.monotonic()
 
 
-def places_of(message: Message) -> tuple[np.ndarray, float]:
-    """Return x, y [m] and heading [rad] of all robots, [M, 3], and the stamp [s].
+def places_of(message: Message) -> tuple[tuple[np.ndarray, np.ndarray], float]:
+    """Return x, y [m] and heading [rad] of all robots, [M, 3], their yaw rates [M] [rad/s], and the stamp [s].
 
     Raises:
         MessageError: it has no point.
@@ -128,7 +128,8 @@ def places_of(message: Message) -> tuple[np.ndarray, float]:
         (t.translation.x, t.translation.y, 2 * np.arctan2(t.rotation.z, t.rotation.w))
         for t in points_of(message)[0].transforms
     ]
-    return np.array(rows), stamp_of(message.header)
+    turns = [velocity.angular.z for velocity in points_of(message)[0].velocities]
+    return (np.array(rows), np.array(turns)), stamp_of(message.header)
 
 
 def _camera(vehicle: str) -> PinholeCamera:

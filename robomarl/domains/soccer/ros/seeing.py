@@ -21,6 +21,7 @@ from robomarl.domains.soccer.core.features import Picture, SoccerSensed, sensed_
 from robomarl.domains.soccer.core.sight.layout import SightLayout
 from robomarl.domains.soccer.core.sight.own_pose import rotated
 from robomarl.domains.soccer.core.sight.reports import in_own_order
+from robomarl.domains.soccer.core.sight.rolling import shutter_of
 from robomarl.domains.soccer.core.sight.tracker import Odometry, SightState, SightTracker
 from robomarl.domains.soccer.core.sight.upright import upside_down
 from robomarl.domains.soccer.ros.playing import Playing, charge_left
@@ -63,7 +64,8 @@ class SeeingPlayer:
                 f"perception.onnx: makes {self._image.outputs} numbers of a picture, and players here read "
                 f"{self._layout.size}; export the bundle anew."
             )
-        self._tracker = SightTracker(opponents, self._image.camera.place_m[0])
+        camera = self._image.camera
+        self._tracker = SightTracker(opponents, camera.place_m[0], shutter_of(camera))
         self._state: SightState | None = None
         self._came: Estimate | None = None
 

@@ -16,6 +16,7 @@ from robomarl.domains.soccer.core.features import Picture
 from robomarl.domains.soccer.core.sight import own_pose
 from robomarl.domains.soccer.core.sight.layout import FloatArray, Sight, Spot
 from robomarl.domains.soccer.core.sight.own_pose import OwnPose, Pose, PoseSpread, between, moved, rotated
+from robomarl.domains.soccer.core.sight.rolling import RollingShutter
 from robomarl.domains.soccer.core.sight.spread import Place, Spread
 from robomarl.domains.soccer.core.sight.track import ThingTrack, TrackGains, found, seen, state_at, surprise
 
@@ -71,6 +72,8 @@ class SightTracker:
     """Number of robots of the other team."""
     camera_x_m: float
     """Place of the camera in front of the robot's centre."""
+    shutter: RollingShutter | None = None
+    """None for a camera with a global shutter."""
     view_rad: float = 2.1
     """Whole angle in which a missing thing counts as missed."""
     sure: float = 0.6
@@ -141,6 +144,8 @@ class SightTracker:
         if sight.stamp_s < state.trail[0][0]:
             return state  # nobody knows where the robot was then
         there = _pose_at(state.trail, sight.stamp_s)
+        if self.shutter is not None:
+            sight = self.shutter.straightened(sight, _turn_at(state.trail, sight.stamp_s))
         own = own_pose.correct(state.own, between(there, state.trail[-1][1]), sight.pose)
         ball = self._ball(state.ball, sight, there)
         return state._replace(own=own, ball=ball, opponents=self._opponents(state.opponents, sight, there))
@@ -244,3 +249,12 @@ def _pose_at(trail: Trail, time_s: float) -> Pose:
     share = (time_s - t0) / max(t1 - t0, 1e-9)
     x, y, turn = between(first, second)
     return moved(first, (share * x, share * y, share * turn))
+
+
+def _turn_at(trail: Trail, time_s: float) -> float:
+    """Return the yaw rate [rad/s] of the step that holds a time; of the first or last step for a time outside."""
+    if len(trail) < 2:
+        return 0.0
+    after = min(max(bisect_left(trail, (time_s,)), 1), len(trail) - 1)
+    (t0, first), (t1, second) = trail[after - 1 : after + 1]
+    return between(first, second)[2] / max(t1 - t0, 1e-9)

@@ -29,6 +29,8 @@ class Poses(NamedTuple):
     """[M, 3] x, y and heading."""
     ball_m: np.ndarray
     """[2]"""
+    turns_rad_s: np.ndarray | None = None
+    """[M] yaw rates of the robots, which bend the pictures of rolling shutters; None: nobody turns."""
 
 
 class RobotCameras:
@@ -55,6 +57,7 @@ class RobotCameras:
         self._model.vis.quality.shadowsize = 2048
         self._model.light_castshadow[:] &= shadows
         self._data, self._players = mujoco.MjData(self._model), scenario.players
+        self._turns_rad_s = np.zeros(self._players)
         self._drawn = OnboardCamera(self._model, camera, 1.0 if shadows else 0.5)
         size = camera.width * camera.height * 3
         self._noise = np.random.default_rng(0).integers(0, 1 << NOISY_BITS, size + PATTERNS, np.uint8)
@@ -73,13 +76,14 @@ class RobotCameras:
         position = self._data.qpos
         position[: 3 * self._players] = poses.robots_m.ravel()
         position[3 * self._players :][:2] = poses.ball_m
+        self._turns_rad_s = np.zeros(self._players) if poses.turns_rad_s is None else poses.turns_rad_s
         mujoco.mj_kinematics(self._model, self._data)
         mujoco.mj_camlight(self._model, self._data)
 
     def picture(self, index: int, random: np.random.Generator | None = None) -> Picture8:
         """Return the picture [H, W, 3] of a robot's camera, with noise from `random`, if there is one."""
         paint_teams(self._model, self._players, index)
-        ideal = self._drawn.picture(self._data, f"camera{index}")
+        ideal = self._drawn.picture(self._data, f"camera{index}", float(self._turns_rad_s[index]))
         if random is None:
             return ideal
         begin = int(random.integers(PATTERNS))

@@ -4,6 +4,7 @@
 opponents, found by their colours in both strips. A mount that is 2 degrees off in one of them must show (a test).
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import jax
@@ -46,7 +47,7 @@ def strip_pairs(
 
     Args:
         scenario: the game.
-        camera: of the vehicle file; another mount than that shows what the comparison finds.
+        camera: of the vehicle file; another mount than that shows what the comparison finds. Both have its shutter.
         num: scenes.
         seed: of the scenes.
         shadows: MuJoCo's shadows and smooth edges.
@@ -57,7 +58,7 @@ def strip_pairs(
     """
     pitch = pitch_of(scenario)
     kinds = (0,) * (scenario.count - 1) + (1,) * scenario.count
-    nominal = scenario.robot.camera or camera
+    nominal = replace(scenario.robot.camera or camera, readout_s=camera.readout_s)
     render = jax.jit(make_renderer(pitch, nominal, strip))
     scene = draw_scene(jax.random.key(seed), pitch, nominal.place_m[0], kinds, num)
     drawn = render(scene, plain_look(num))
@@ -78,7 +79,9 @@ def poses_of(scene: SightScene, camera_x_m: float) -> list[Poses]:
     others = jnp.stack([*scene.robots, 0 * scene.robots[0]], -1)
     robots = np.concatenate([np.asarray(own)[None], np.asarray(others)]).swapaxes(0, 1).astype(np.float64)
     balls = np.stack([np.asarray(part, np.float64) for part in scene.ball], -1)
-    return [Poses(*pair) for pair in zip(robots, balls, strict=True)]
+    turns = np.zeros(robots.shape[:2])
+    turns[:, 0] = scene.turn
+    return [Poses(*parts) for parts in zip(robots, balls, turns, strict=True)]
 
 
 def apart(pairs: StripPairs, material: str) -> tuple[np.ndarray, np.ndarray]:

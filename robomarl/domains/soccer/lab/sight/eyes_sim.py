@@ -11,6 +11,7 @@ from robomarl.core.camera.strip import GroundStrip, strip_table, to_strip
 from robomarl.core.view import LocalView, Plan
 from robomarl.domains.soccer.core.features import Picture, sensed_of
 from robomarl.domains.soccer.core.sight.reports import in_own_order
+from robomarl.domains.soccer.core.sight.rolling import shutter_of
 from robomarl.domains.soccer.core.sight.tracker import SightTracker
 from robomarl.domains.soccer.lab.batch import SoccerSim
 from robomarl.domains.soccer.lab.engines.robot_cameras import Poses, RobotCameras
@@ -103,7 +104,8 @@ def seeing_soccer(plain: SoccerSim, network: bytes, cameras: Cameras, seed: int)
     """
     scenario = plain.scenario
     sim = EyesSim(scenario, plain.num_envs, seed, plain.play)
-    tracker = SightTracker(scenario.count, camera_of(scenario).place_m[0])
+    camera = camera_of(scenario)
+    tracker = SightTracker(scenario.count, camera.place_m[0], shutter_of(camera))
     sim.use(cameras, Seeing(scenario, network, tracker))
     return sim
 
@@ -147,6 +149,7 @@ def scene_of(scenario: SoccerScenario, game: SoccerWorld, camera_x_m: float) -> 
         ball=(jnp.asarray(ball[0]), jnp.asarray(ball[1])),
         robots=(jnp.asarray(others[0]), jnp.asarray(others[1])),
         opponents=jnp.asarray(kind),
+        turn=jnp.asarray(np.asarray(robots.turn, np.float32)[:, :count].ravel()),
     )
 
 
@@ -169,8 +172,8 @@ class RenderedCameras:
         robots, found = game.robots, []
         places = np.stack([robots.x, robots.y, np.arctan2(robots.s, robots.c)], -1)
         balls = np.stack([game.ball.x, game.ball.y], -1)
-        for place, ball in zip(places, balls, strict=True):
-            self._cameras.place(Poses(place, ball))
+        for poses in zip(places, balls, np.asarray(robots.turn, np.float64), strict=True):
+            self._cameras.place(Poses(*poses))
             rows = [self._cameras.picture(i, self._random) for i in range(self.scenario.count)]
             found.append(np.stack([to_strip(row, self._table) for row in rows]))
         return np.stack(found)

@@ -15,6 +15,7 @@ import numpy as np
 
 from robomarl.core.camera.camera import PinholeCamera
 from robomarl.core.camera.strip import GroundStrip
+from robomarl.domains.soccer.core.sight.rolling import lags_s
 from robomarl.domains.soccer.lab.sight.pitch import MATERIALS, Pitch
 from robomarl.domains.soccer.lab.sight.scene import Array, PictureLook, SightScene
 
@@ -61,13 +62,15 @@ def make_renderer(
     edges = strip.directions(np.arange(strip.rows + 1.0), np.full(strip.rows + 1, strip.columns / 2), camera.place_m[2])
     slopes = -edges[:, 2] / np.hypot(edges[:, 0], edges[:, 1])
     height, wide, finer = camera.place_m[2], strip.azimuth_rad / strip.columns, strip.columns / COLUMNS
-    rows = jnp.asarray(straight, jnp.float32), jnp.asarray(np.diff(slopes), jnp.float32)
+    lags = jnp.asarray(lags_s(camera, straight), jnp.float32) if camera.readout_s > 0 else None
+    rows = jnp.asarray(straight, jnp.float32), jnp.asarray(np.diff(slopes), jnp.float32), lags
 
     def render(scene: SightScene, look: PictureLook) -> Rendered:
         scene, order = _farthest_first(scene)
 
-        def one_row(row: tuple[Array, Array]) -> tuple[list[Array], Array, Array]:
-            rays = _settled(_rays(row[0], row[1], wide, scene, look))
+        def one_row(row: tuple[Array, Array, Array | None]) -> tuple[list[Array], Array, Array]:
+            straight, tall, lag = row
+            rays = _settled(_bent(_rays(straight, tall, wide, scene, look), lag, scene))
             surroundings = _settled(_surroundings(pitch, height, rays, scene, look))
             return _things(pitch, height, rays, scene, look, surroundings)
 
@@ -87,6 +90,15 @@ def _rays(straight: Array, tall: Array, wide: float, scene: SightScene, look: Pi
     dx, dy, dz = (sum(straight[..., j, None] * world[i, j] for j in range(3)) for i in range(3))
     inverse = jax.lax.rsqrt(dx * dx + dy * dy + 1e-9)
     return Rays(dx * inverse, dy * inverse, -dz * inverse, tall, 1 / tall, wide)
+
+
+def _bent(rays: Rays, lag: Array | None, scene: SightScene) -> Rays:
+    """Return the rays of a rolling shutter, each turned by how far the robot has turned when it is read."""
+    if lag is None:
+        return rays
+    angle = lag[:, None] * scene.turn
+    c, s = jnp.cos(angle), jnp.sin(angle)
+    return rays._replace(ux=c * rays.ux - s * rays.uy, uy=s * rays.ux + c * rays.uy)
 
 
 _settled = jax.lax.optimization_barrier

@@ -10,6 +10,8 @@ from robomarl.core.camera.camera import CameraRanges, PinholeCamera
 from robomarl.domains.soccer.lab.sight.pitch import COLOURS, Pitch
 
 Array = jax.Array
+TURN_RAD_S = 8.0
+"""Largest yaw rate of the looking robot that training draws; limits of the vehicle: 10 rad/s."""
 
 
 class SightScene(NamedTuple):
@@ -25,6 +27,8 @@ class SightScene(NamedTuple):
     """[K, E] places of the other robots [m]."""
     opponents: Array
     """[K, E] 1 for an opponent, 0 for a mate."""
+    turn: Array | float = 0.0
+    """[E] yaw rate of the looking robot [rad/s], which bends the pictures of a rolling shutter."""
 
 
 class PictureLook(NamedTuple):
@@ -105,7 +109,7 @@ def mount_matrix(key: Array, camera: PinholeCamera, num: int) -> Array:
 
 
 def draw_scene(key: Array, pitch: Pitch, camera_x_m: float, opponents: tuple[int, ...], num: int) -> SightScene:
-    """Draw robots and ball: anywhere, and in three of four pictures the ball somewhere before the camera."""
+    """Draw robots, ball and turn: anywhere, and in three of four pictures the ball somewhere before the camera."""
     keys = jax.random.split(key, 6)
     reach = pitch.robot_m
     half = jnp.array([pitch.length_m / 2 - reach, pitch.width_m / 2 - reach])[:, None]
@@ -128,6 +132,7 @@ def draw_scene(key: Array, pitch: Pitch, camera_x_m: float, opponents: tuple[int
         ball=(places[0, 0], places[1, 0]),
         robots=(robots[0], robots[1]),
         opponents=jnp.broadcast_to(jnp.array(opponents, jnp.float32)[:, None], (count, num)),
+        turn=jax.random.uniform(jax.random.fold_in(key, 6), (num,), minval=-TURN_RAD_S, maxval=TURN_RAD_S),
     )
 
 
