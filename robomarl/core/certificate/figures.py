@@ -24,6 +24,9 @@ SMOOTH_S = 0.32
 TUBE_SHARE = 1.12
 """Factor of the box's half diagonal in the tube. Where a policy swings, errors of the estimate change their sign at
 each decision, and commands act when they hurt most, robots came 1.08 times as far (`benchmarks.certificate.swings`)."""
+SWAY = 1.5
+"""With a long delay stiff walls make robots sway, however small disturbances are. So tubes have room for disturbances,
+all told, of this times the tracker's brake times the square of the gain times the delay's spread."""
 SPEED_SHARE = 0.85
 """Fraction of the vehicle's speed limit that the reference may have; the tracker's corrections come on top."""
 STOP_S = 1.1
@@ -107,6 +110,8 @@ class CertificateFigures:
     low_m: Vector3
     high_m: Vector3
     """Corners of the room in which references come to rest."""
+    wall_m: Vector3
+    """Distances along each axis that references rest from a wall of the arena."""
     stranger_m: float
     """Distance of a moving reference from where a stranger may be, without its speed: kept distance, errors of both
     places, tube, what clocks may be off, bend; 0 where the robot is told of no strangers."""
@@ -121,11 +126,6 @@ class CertificateFigures:
     """Limits that a load sets to the references of its carriers; None: robots carry nothing together."""
     learned_m_s2: float = LEARNED_BIAS_M_S2
     """Bound of the bias's error from which on the robot knows its bias."""
-
-    @property
-    def wall_m(self) -> Vector3:
-        """Distances along each axis that references rest from a wall of the arena."""
-        return _wall_m(self.unlearned, self.tracker.look_ahead_m)
 
     @property
     def held_back(self) -> int:
@@ -183,13 +183,14 @@ def figures_of(
     late, count = s.delay_s * (1 + s.shortest_share) / 2, max(round(SMOOTH_S / period), 1)
     lead = late + (count - 1) * period / 2
     smoothed, swings = _smoothed_m(accel, count, period), tuple(_swing(params, a, count) for a in accel)
-    parts = smoothed, radius_m + ahead + speed * CLOCK_OFFSET_S
+    parts = _stretch(params, swings[0]), smoothed, radius_m + ahead + speed * CLOCK_OFFSET_S
     learned, unlearned = (_tube(params, bias, swings, parts) for bias in (LEARNED_BIAS_M_S2, math.inf))
-    low, high = _resting_room(params.arena, _wall_m(unlearned, ahead))
+    x, y, z = (WALL_TUBES * parts[0] * half for half in unlearned.half_m)
+    low, high = _resting_room(params.arena, wall := (x + ahead, y + ahead, z))
     segments = math.ceil((STOP_S + 2 * period) / SEGMENT_S)
     shared = common or CommonFigures(0.0, max(accel), lead, learned.room_m)
     bend = _bend(accel, shared.brake_m_s2, period, (bounds.stop_s + 2 * period) / segments)
-    beside = TUBE_SHARE * math.hypot(*unlearned.half_m) + smoothed + ahead
+    beside = TUBE_SHARE * parts[0] * math.hypot(*unlearned.half_m) + smoothed + ahead
     return CertificateFigures(
         tracker=constants_of(_plain(params, _tracking(params))),
         front=_front(params, accel, (speed, learned.room_m + shared.room_m, beside), low, high),
@@ -207,6 +208,7 @@ def figures_of(
         bend_m=bend,
         low_m=low,
         high_m=high,
+        wall_m=wall,
         stranger_m=_stranger_m(params, params.strangers, speed) + beside + bend if params.strangers else 0.0,
         settles_s=(count - 1) * period / 2,
         beside_m=beside,
@@ -267,21 +269,27 @@ def _swing(params: SafetyParams, accel_m_s2: float, count: int) -> float:
     return accel_m_s2 * spread_s / (count * params.period_s)
 
 
-def _tube(
-    params: SafetyParams, bias_m_s2: float, swings_m_s2: tuple[float, ...], beside_m: tuple[float, float]
-) -> Tube:
+def _stretch(params: SafetyParams, swing_m_s2: float) -> float:
+    """Return the factor, at least 1, by which robots with little disturbance leave their box farther; see `SWAY`."""
+    s = _tracking(params)
+    angle = s.gain_per_s * s.delay_s * (1 - s.shortest_share)
+    more = SWAY * s.brake_m_s2 * angle**2 - s.accel_error_m_s2 - params.bias_m_s2[0]
+    return _box(params, s, max(more, swing_m_s2)).hold_m[0] / _box(params, s, swing_m_s2).hold_m[0]
+
+
+def _tube(params: SafetyParams, bias_m_s2: float, swings_m_s2: tuple[float, ...], parts: Vector3) -> Tube:
     """Return the smallest tube in which opposite walls let a robot rest, given a bound of its bias.
 
-    `swings_m_s2`: disturbance along each axis beyond the vehicle's; `beside_m`: what smoothing adds to the tube, and
-    what is added to half of the references' distance.
+    `swings_m_s2`: disturbance along each axis beyond the vehicle's; `parts`: factor of `_stretch`, what smoothing adds
+    to the tube, and what is added to half of the references' distance.
     """
-    s = _tracking(params)
+    s, (stretch, smoothed_m, beside_m) = _tracking(params), parts
     level, _, lift = (min(bias, bias_m_s2) for bias in params.bias_m_s2)
     known = dataclasses.replace(s, accel_bias_m_s2=level, lift_bias_m_s2=lift)
     x, y, z = (_box(params, known, swing).hold_m[i] for i, swing in enumerate(swings_m_s2))
     half = (x, y, 0.0 if params.planar else z)
-    radius = TUBE_SHARE * math.hypot(x, y, half[2] / s.downwash_ratio) + beside_m[0]
-    return Tube(half, radius, radius + beside_m[1])
+    radius = TUBE_SHARE * stretch * math.hypot(x, y, half[2] / s.downwash_ratio) + smoothed_m
+    return Tube(half, radius, radius + beside_m)
 
 
 def _box(params: SafetyParams, safety: SafetyConfig, swing_m_s2: float) -> Constants:
@@ -298,11 +306,6 @@ def _box(params: SafetyParams, safety: SafetyConfig, swing_m_s2: float) -> Const
 def _smoothed_m(accel: Vector3, count: int, period_s: float) -> float:
     """Return how far the mean of points up to (m - 1) / 2 periods away is from a path of bounded acceleration."""
     return math.hypot(*accel) * (count**2 - 1) * period_s**2 / 24
-
-
-def _wall_m(tube: Tube, ahead_m: float) -> Vector3:
-    x, y, z = (WALL_TUBES * half for half in tube.half_m)
-    return (x + ahead_m, y + ahead_m, z)
 
 
 def _bend(accel: Vector3, brake: float, period_s: float, step_s: float) -> float:

@@ -6,11 +6,23 @@ import pytest
 from benchmarks.certificate.swings import Search, children, drawn, worst_share
 from robomarl.core.certificate import figures
 
+LATE = Search("ssl_omni", robots=100, generations=4, seconds=5.0, delay_s=0.15)
+"""Robots with little disturbance and a delay that is twice that of their file: their stiff walls make them sway."""
+
 
 @pytest.mark.parametrize("vehicle", ["crazyflie_21", "carrier_600", "ssl_omni", "turtlebot3_burger"])
 def test_a_short_search_finds_no_way_out_of_the_tube(vehicle: str):
     """The page has longer ones."""
     assert worst_share(Search(vehicle, robots=80, generations=3, seconds=4.0)) < 1
+
+
+def test_a_short_search_finds_no_way_out_of_a_tube_with_a_long_delay():
+    assert worst_share(LATE) < 0.97
+
+
+def test_the_search_finds_a_way_out_of_a_tube_that_knows_no_sway(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(figures, "SWAY", 0.0)
+    assert worst_share(LATE) > 1
 
 
 def test_the_search_finds_a_way_out_of_a_tube_without_the_swing(monkeypatch: pytest.MonkeyPatch):
