@@ -20,7 +20,7 @@ from robomarl.core.config import UserError
 from robomarl.core.types import Figures
 from robomarl.domains.soccer.core.sight.own_pose import turned, wrapped
 from robomarl.domains.soccer.lab.batch import SoccerSim, make_soccer
-from robomarl.domains.soccer.lab.evaluation.evaluate import figures, make_player
+from robomarl.domains.soccer.lab.evaluation.evaluate import figures, make_player, unsure_of_place
 from robomarl.domains.soccer.lab.evaluation.match import MatchTally, count
 from robomarl.domains.soccer.lab.game import SoccerWorld
 from robomarl.domains.soccer.lab.lessons.pixel_policy import is_pixel_policy, pixel_team
@@ -28,7 +28,8 @@ from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.domains.soccer.lab.sight.eyes_sim import Cameras, DrawnCameras, EyesSim, RenderedCameras, seeing_soccer
 from robomarl.domains.soccer.lab.sight.pitch import camera_of
 from robomarl.lab.camera.network_strip import strip_of
-from robomarl.lab.league.two_sides import BothSides, Player
+from robomarl.lab.evaluate.resolve import resolve_policy
+from robomarl.lab.league.two_sides import BothSides, PilotedTeam, Player
 from robomarl.lab.sim.scenario import load_scenario
 
 SETTLED = 25
@@ -58,6 +59,9 @@ class MatchesConfig:
     """Which teams play."""
     policy: str = "soccer_2v2"
     """Bundle or run of our team, or the folder of `robomarl.domains.soccer.lab.lessons.pixel_policy`."""
+    pose_error_m: float | None = None
+    """Error of the own place that our filter reckons with; by default that of a bundle that reads pictures, else the
+    scenario's, which is that of geometric eyes."""
     scenario: str = "soccer_2v2"
     """Game."""
     seed: int = 0
@@ -83,6 +87,7 @@ def play(config: MatchesConfig, pixels: bool) -> Figures:
     eyes = "pixels" if pixels else "geometric"
     about = {"eyes": eyes, "against": config.against, "sim": config.sim, "policy": config.policy}
     about |= {"pictures": config.pictures, "look": config.look} if pixels else {}
+    about |= {} if config.pose_error_m is None else {"pose_error_m": config.pose_error_m}
     return {**about, **figures(tally), **(summary(np.array(rows)) if rows else {})}
 
 
@@ -103,12 +108,15 @@ def games_of(config: MatchesConfig, scenario: SoccerScenario, pixels: bool) -> S
 
 def our_team(config: MatchesConfig, sim: SoccerSim) -> Player:
     """Return our team; raises `UserError` where there is none of that name, or no pixels for one that needs them."""
-    folder = Path(config.policy)
-    if not is_pixel_policy(folder):
-        return make_player(config.policy, sim.scenario, sim.scenario.roles)
-    if not isinstance(sim, EyesSim):
-        raise UserError(f"--policy {folder}: reads pixels; add --eyes pixels.")
-    return pixel_team(folder, sim)
+    folder, scenario = Path(config.policy), sim.scenario
+    params = None if config.pose_error_m is None else unsure_of_place(scenario, config.pose_error_m)
+    if is_pixel_policy(folder):
+        if not isinstance(sim, EyesSim):
+            raise UserError(f"--policy {folder}: reads pixels; add --eyes pixels.")
+        return pixel_team(folder, sim, params)
+    if params is None:
+        return make_player(config.policy, scenario, scenario.roles)
+    return PilotedTeam(resolve_policy(config.policy)[0], scenario, "qp", params)
 
 
 class FilmedCameras:

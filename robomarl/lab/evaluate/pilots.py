@@ -57,7 +57,7 @@ class NoFilter:
         return carry, FilterResult(nominal, nominal, no, zero, ~no, zero.astype(np.int32), zero + np.inf)
 
 
-def make_pilot(policy: FlownPolicy, scenario: Scenario, mode: str) -> Pilot:
+def make_pilot(policy: FlownPolicy, scenario: Scenario, mode: str, params: SafetyParams | None = None) -> Pilot:
     """Return the policy behind the filter of the scenario's vehicle, surroundings and rate.
 
     Args:
@@ -65,6 +65,7 @@ def make_pilot(policy: FlownPolicy, scenario: Scenario, mode: str) -> Pilot:
         scenario: scenario in which they move.
         mode: a name of `robomarl.lab.evaluate.evaluate.FILTERS`; "full" is "qp" until robots fly the
             certificate too.
+        params: of the filter; by default those of the scenario.
 
     Raises:
         UserError: the policy commands another kind of vehicle, or decides at another rate.
@@ -83,7 +84,7 @@ def make_pilot(policy: FlownPolicy, scenario: Scenario, mode: str) -> Pilot:
         )
     if mode == "off":
         return Pilot(policy, NoFilter())  # pyright: ignore[reportArgumentType]
-    params = safety_params(scenario)
+    params = params or safety_params(scenario)
     if mode == "certificate":
         rules = domain_of_task(scenario.task).onboard.rules(params)
         return Pilot(policy, certified_team(scenario, params), rules)  # pyright: ignore[reportArgumentType]

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from robomarl.core.bundle.pilot import PilotCarry
+from robomarl.core.filter.params import SafetyParams
 from robomarl.core.types import Array
 from robomarl.core.view import LocalView, Plan
 from robomarl.lab.evaluate.evaluation import FlownPolicy
@@ -41,14 +42,14 @@ class Player(Protocol):
 class PilotedTeam:
     """A policy behind its filter, with the interface of a player."""
 
-    def __init__(self, policy: FlownPolicy, scenario: Scenario, mode: str) -> None:
-        """Combine the policy with its filter in this mode.
+    def __init__(self, policy: FlownPolicy, scenario: Scenario, mode: str, params: SafetyParams | None = None) -> None:
+        """Combine the policy with its filter in this mode; its parameters are those of the scenario, or `params`.
 
         Raises:
             UserError: the policy commands another kind of vehicle, or at another rate.
         """
         self.name = policy.name
-        self._pilot = make_pilot(policy, scenario, mode)
+        self._pilot = make_pilot(policy, scenario, mode, params)
 
     def init(self, view: LocalView) -> PilotCarry:
         """Memory before the first decision."""

@@ -29,8 +29,9 @@ ARRIVES_S = 0.5
 """It comes to the ball with the distance over this."""
 OLDEST = 0.999
 """Share of `max_age_s` that the rows are told at most: more than that, by rounding too, would stop the robot."""
-BEHIND_M = 0.09
-"""How far behind the boards the arena of a player ends."""
+BEHIND_M = 0.07
+"""How far behind the boards, and the error of the robot's place, the arena of a player ends: a board is no danger, so a
+robot that does not know where it is may play there."""
 
 
 def recall(
@@ -55,7 +56,7 @@ def recall(
         return view, ()
     sensed = cast(SoccerSensed, view.sensed)
     now = Strangers(*(getattr(sensed, f"strangers_{name}") for name in Strangers._fields))
-    xp = namespace(now.pos_m)
+    now, xp = _with_reports(params, now, view), namespace(now.pos_m)
     known = now._replace(mask=now.mask & ~(now.age_s > limits.max_age_s))  # so put that what is no number remains
     if isinstance(before, Strangers):
         old = _later(limits, before, view, params.period_s)
@@ -70,6 +71,19 @@ def recall(
     parts = xp.concatenate([known.pos_m, known.vel_m_s, known.age_s[..., None]], -1)
     sane = known.mask & (xp.abs(parts) < LARGE).all(-1)
     return view, Strangers(sane, *(xp.where(_fit(sane, part), part, 0.0) for part in known[1:]))
+
+
+def _with_reports(params: SafetyParams, now: Strangers, view: LocalView) -> Strangers:
+    """Return the sightings, those that teammates report nearer to the robot by the errors of both robots' places.
+
+    Rows of `relative` strangers count no error of the robot's own place, which a sighting of its own shares.
+    """
+    if not (params.strangers and params.strangers.relative):
+        return now
+    xp, away = namespace(now.pos_m), now.pos_m - view.own.pos_m[..., None, :]
+    far = xp.sqrt((away * away).sum(-1) + TINY)
+    share = xp.where(cast(SoccerSensed, view.sensed).strangers_seen, 0.0, 2 * params.safety.position_error_m / far)
+    return now._replace(pos_m=now.pos_m - xp.minimum(share, 1.0)[..., None] * away)
 
 
 def _later(limits: Assumed, before: Strangers, view: LocalView, period_s: float) -> Strangers:
@@ -124,10 +138,11 @@ def before_boards(params: SafetyParams) -> SafetyParams:
     """The parameters with an arena that ends a little behind the boards, and so allows little speed at them.
 
     A board throws a robot back with 0.14 of its speed, and one that presses the ball against a board comes back with a
-    third: no command keeps it from an opponent behind it then. With `BEHIND_M` it arrives with 0.25 m/s.
+    third: no command keeps it from an opponent behind it then. With `BEHIND_M` it arrives with 0.25 m/s if it knows its
+    place, and faster by what it is off.
     """
     if params.boards_m is None:
         return params
-    ends = tuple(half + BEHIND_M for half in params.boards_m)
+    ends = tuple(half + BEHIND_M + params.safety.position_error_m for half in params.boards_m)
     walls = Arena((-ends[0], -ends[1], -LARGE_M), (ends[0], ends[1], LARGE_M))
     return replace(params, arena=intersect(params.arena, walls))

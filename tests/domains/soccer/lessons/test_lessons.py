@@ -60,8 +60,8 @@ def test_an_action_along_the_body_is_that_of_the_field_again_where_the_heading_i
 
 
 def test_a_network_learns_to_go_where_its_picture_has_the_ball(tmp_path: Path):
-    write_lessons(tmp_path / "a.npz", _lessons(100, 40))
-    before, after = fit_network(PixelPolicyConfig(tmp_path / "net", (tmp_path / "a.npz",), seconds=6.0, unroll=10))
+    write_lessons(tmp_path / "a.npz", _lessons(60, 20))
+    before, after = fit_network(PixelPolicyConfig(tmp_path / "net", (tmp_path / "a.npz",), steps=120, unroll=10))
     assert after < 0.6 * before
     obs = np.zeros((1, PIXELS), np.float32)
     obs[0, LAYOUT.size + 5 : LAYOUT.size + 7] = np.cos(0.4), np.sin(0.4)

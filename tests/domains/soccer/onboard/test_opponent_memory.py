@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from robomarl.core.domain.registry import filter_for
-from robomarl.core.filter.params import Arena
+from robomarl.core.filter.params import Arena, SafetyParams
 from robomarl.core.view import LocalView
 from robomarl.domains.soccer.core.opponent_memory import BEHIND_M, GOES_M_S, GOES_M_S2, SLOWS_S, before_boards, recall
 from robomarl.domains.soccer.lab.batch import make_soccer
@@ -31,13 +31,17 @@ def view_of(places: list[Place]) -> Any:
     return seeing(team_view(SCENARIO, sim.views(), 0), None)
 
 
-def seeing(view: Any, row: tuple[float, float, float, float] | None) -> Any:
-    """The view with the first opponent at x, y, with the velocity vx, vy and an age of 0.04 s; None: nobody seen."""
+def seeing(view: Any, row: tuple[float, float, float, float] | None, own: bool = True) -> Any:
+    """The view with the first opponent at x, y, with the velocity vx, vy and an age of 0.04 s; None: nobody seen.
+
+    Without `own` a teammate has reported it.
+    """
     none = np.zeros((1, SCENARIO.count, SCENARIO.count))
     mask, pos, vel = none > 0, np.zeros((*none.shape, 3)), np.zeros((*none.shape, 3))
     if row:
         mask[..., 0], pos[..., 0, :2], vel[..., 0, :2] = True, row[:2], row[2:]
     fields = {"mask": mask, "pos_m": pos, "vel_m_s": vel, "age_s": np.where(mask, 0.04, 0.0)}
+    fields["seen"] = mask if own else none > 0
     return view._replace(sensed=view.sensed._replace(**{f"strangers_{name}": part for name, part in fields.items()}))
 
 
@@ -102,6 +106,46 @@ def test_a_robot_does_not_back_into_whom_it_saw_half_a_second_ago():
         assert (result.command[0, 0, 0] < -1.9) == moves
 
 
+def unsure(error_m: float) -> SafetyParams:
+    """The parameters of a robot that knows its place to within this error."""
+    return dataclasses.replace(PARAMS, safety=dataclasses.replace(PARAMS.safety, position_error_m=error_m))
+
+
+def test_an_error_of_the_own_place_is_in_no_distance_to_an_opponent_that_the_robot_sees():
+    view, ahead = view_of([(0.0, 0.0, 0.0), *APART[1:]]), np.tile([2.0, 0.0, 0.0, 0.0], (1, SCENARIO.count, 1))
+    found = {}
+    for error_m in (0.02, 0.3):
+        for own in (True, False):
+            guard = filter_for(action(SCENARIO), unsure(error_m))
+            _, result = guard(guard.init((1, SCENARIO.count)), seeing(view, (0.6, 0.0, 0.0, 0.0), own), ahead)
+            found[error_m, own] = float(result.command[0, 0, 0])
+    assert found[0.3, True] == pytest.approx(found[0.02, True], abs=1e-3)
+    assert found[0.3, False] < found[0.02, False] - 0.5, "of one that a teammate sees it counts, and the teammate's"
+
+
+@pytest.mark.parametrize("off_m", [-0.3, 0.3])
+def test_a_robot_whose_place_is_off_moves_no_opponent_that_it_sees(off_m: float):
+    """It drives at one that stands, with its own place and that of the sighting equally wrong, and stops before it."""
+    sim = make_soccer(SCENARIO, "fast", 1, 0)
+    put(sim, robots_at([(0.0, 0.0, 0.0), APART[1], (0.9, 0.0, np.pi), *APART[3:]]), ball_at(0.0, 1.2))
+    guard = filter_for(action(SCENARIO), unsure(0.3))
+    carry, least = guard.init((1, SCENARIO.count)), np.inf
+    for _ in range(60):
+        view, robots = moved(team_view(SCENARIO, sim.views(), 0), off_m), sim.world.robots
+        foe = (float(robots.x[0, 2]) + off_m, float(robots.y[0, 2]), 0.0, 0.0)
+        carry, result = guard(carry, seeing(view, foe), np.tile([2.0, 0.0, 0.0, 0.0], (1, SCENARIO.count, 1)))
+        command = np.zeros((1, SCENARIO.players, 4), np.float32)
+        command[:, 0] = result.command[:, 0]
+        robots = sim.step(command).robots
+        least = min(least, float(np.hypot(robots.x[0, 0] - robots.x[0, 2], robots.y[0, 0] - robots.y[0, 2])))
+    assert 2 * SCENARIO.robot.body.radius_m - 0.005 < least < 0.45
+
+
+def moved(view: LocalView, by_m: float) -> LocalView:
+    """The view of robots that believe to be this far along x of where they are."""
+    return view._replace(own=view.own._replace(pos_m=view.own.pos_m + np.array([by_m, 0.0, 0.0])))
+
+
 def moving(view: LocalView, x: float, y: float, vx: float, vy: float) -> LocalView:
     """The view with our first robot somewhere else, at this velocity."""
     pos, vel = view.own.pos_m.copy(), view.own.vel_m_s.copy()
@@ -114,7 +158,8 @@ def test_the_arena_ends_a_little_behind_the_boards():
     assert PARAMS.boards_m == pytest.approx((2.16, 1.41))
     arena = before_boards(PARAMS).arena
     assert arena is not None
-    assert arena.high_m[:2] == pytest.approx((2.16 + BEHIND_M, 1.41 + BEHIND_M))
+    beyond = BEHIND_M + PARAMS.safety.position_error_m
+    assert arena.high_m[:2] == pytest.approx((2.16 + beyond, 1.41 + beyond))
     assert arena.low_m == pytest.approx([-x for x in arena.high_m])
     smaller = Arena((-1.0, -1.0, -1.0), (1.0, 1.0, 1.0))
     assert before_boards(dataclasses.replace(PARAMS, arena=smaller)).arena == smaller, "the owner's limits hold"

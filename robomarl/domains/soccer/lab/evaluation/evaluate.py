@@ -13,6 +13,7 @@ import numpy as np
 from robomarl.core.bundle.bundle import PERCEPTION_FILE
 from robomarl.core.bundle.runtime import Policy
 from robomarl.core.config import UserError
+from robomarl.core.filter.params import SafetyParams
 from robomarl.core.types import Figures
 from robomarl.domains.soccer.lab.batch import SoccerSim, make_soccer
 from robomarl.domains.soccer.lab.controllers import SCRIPTS
@@ -37,6 +38,7 @@ from robomarl.lab.evaluate.shared.parts import EpisodeJob, Made, fly
 from robomarl.lab.evaluate.shared.portable import Portable, opened
 from robomarl.lab.evaluate.variations import perturbed
 from robomarl.lab.league.two_sides import BothSides, PilotedTeam, Player
+from robomarl.lab.sim.filter_params import safety_params
 from robomarl.lab.sim.scenario import load_scenario
 from robomarl.lab.simulation import RowOptions
 
@@ -164,13 +166,22 @@ class TrainedTeam(PilotedTeam):
     """A trained team, with the vision that it was trained with."""
 
     def __init__(self, policy: FlownPolicy, scenario: SoccerScenario, mode: str, sees: Sees = "eyes") -> None:
-        """Combine the policy with its filter; raises as `PilotedTeam`."""
-        super().__init__(policy, scenario, mode)
+        """Combine the policy with its filter; raises as `PilotedTeam`.
+
+        The filter of a bundle that reads pictures reckons with the error of the own place that its contract states.
+        """
+        reads = isinstance(policy, Policy) and policy.contract.image is not None
+        error_m = policy.contract.safety.safety.position_error_m if reads else None
+        super().__init__(policy, scenario, mode, None if error_m is None else unsure_of_place(scenario, error_m))
         self.sees: Sees = sees
-        self.network: bytes | None = None
+        self.network: bytes | None = policy.bundle.files[PERCEPTION_FILE] if reads else None
         """Perception network of a bundle that reads pictures."""
-        if isinstance(policy, Policy) and policy.contract.image:
-            self.network = policy.bundle.files[PERCEPTION_FILE]
+
+
+def unsure_of_place(scenario: SoccerScenario, error_m: float) -> SafetyParams:
+    """Return the filter's parameters of robots that know their places to within this error."""
+    params = safety_params(scenario)
+    return dataclasses.replace(params, safety=dataclasses.replace(params.safety, position_error_m=error_m))
 
 
 class MatchScore(EpisodeScore[MatchTally]):

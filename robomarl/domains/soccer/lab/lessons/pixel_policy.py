@@ -7,9 +7,9 @@ gets `network.pt`; the folder is a student of `record`, and a `--policy` of `ben
 """
 
 # pyright: reportMissingImports=false, reportUnknownMemberType=false
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,7 @@ import tyro
 from tqdm import tqdm
 
 from robomarl.core.config import UserError
+from robomarl.core.filter.params import SafetyParams
 from robomarl.core.spec import ActionSpec
 from robomarl.domains.soccer.core.sight.layout import SPOT, SightLayout
 from robomarl.domains.soccer.lab import task
@@ -42,8 +43,8 @@ class PixelPolicyConfig:
     """Files of `robomarl.domains.soccer.lab.lessons.record`."""
     scenario: str = "soccer_2v2"
     """Game."""
-    seconds: float = 300.0
-    """Wall time of the fit."""
+    steps: int = 6000
+    """Gradient steps."""
     rate: float = 1e-3
     """Largest learning rate; it rises over the first twentieth and falls as a cosine."""
     unroll: int = 50
@@ -106,9 +107,11 @@ def is_pixel_policy(folder: Path) -> bool:
     return (folder / FILE).is_file()
 
 
-def pixel_team(folder: Path, sim: EyesSim) -> PilotedTeam:
-    """Return the team behind the safety filter, which works with the tracker's belief as it does for state policies."""
-    return PilotedTeam(PixelPolicy(folder, sim), sim.scenario, "qp")
+def pixel_team(folder: Path, sim: EyesSim, params: SafetyParams | None = None) -> PilotedTeam:
+    """Return the team behind the safety filter, which works with the tracker's belief as it does for state policies;
+    the filter's parameters are the scenario's, or `params`.
+    """
+    return PilotedTeam(PixelPolicy(folder, sim), sim.scenario, "qp", params)
 
 
 def network_of(folder: Path, size: int, layout: SightLayout) -> PixelNetwork:
@@ -145,12 +148,10 @@ def fit_network(config: PixelPolicyConfig) -> tuple[float, float]:
 
 def _improve(config: PixelPolicyConfig, network: PixelNetwork, obs: torch.Tensor, wanted: torch.Tensor) -> None:
     optimizer = torch.optim.AdamW(network.parameters(), config.rate, weight_decay=1e-4)
-    start_s, random, mean, memory = time.monotonic(), np.random.default_rng(config.seed), 0.0, network.start(0)
-    with tqdm(total=round(config.seconds), desc="fit", disable=None, unit="s") as bar:
-        for is_first, piece, target in _pieces(config, random, obs, wanted):
-            done = (time.monotonic() - start_s) / config.seconds
-            if done >= 1:
-                return
+    random, mean, memory = np.random.default_rng(config.seed), 0.0, network.start(0)
+    with tqdm(total=config.steps, desc="fit", disable=None, unit="step") as bar:
+        for number, (is_first, piece, target) in enumerate(islice(_pieces(config, random, obs, wanted), config.steps)):
+            done = number / config.steps
             for group in optimizer.param_groups:
                 group["lr"] = config.rate * min(1.0, 20 * done + 0.02) * (0.5 + 0.5 * np.cos(np.pi * done))
             error, memory = _error(network, network.start(piece.shape[1]) if is_first else memory, piece, target)
@@ -159,8 +160,8 @@ def _improve(config: PixelPolicyConfig, network: PixelNetwork, obs: torch.Tensor
             torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
             optimizer.step()
             mean = 0.99 * mean + 0.01 * error.item() if mean else error.item()
-            bar.n = round(done * config.seconds)
-            bar.set_postfix_str(f"error {mean:.4f}")
+            bar.set_postfix_str(f"error {mean:.4f}", refresh=False)
+            bar.update()
 
 
 def _pieces(
