@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import onnx
 import torch
+from google.protobuf.message import DecodeError
 from onnx import numpy_helper
 from torch import nn
 
@@ -19,6 +20,8 @@ from robomarl.domains.soccer.lab.sight.network import SightNetwork
 
 LAYERS = ("Conv", "Gemm")
 """Operators with weights."""
+NOTHING = "nothing"
+"""The parameter that belongs to no layer."""
 
 
 def read_graph(file: Path, network: SightNetwork, pictures: torch.Tensor) -> None:
@@ -34,9 +37,12 @@ def read_graph(file: Path, network: SightNetwork, pictures: torch.Tensor) -> Non
     """
     try:
         weights = _weights(onnx.load(file))
+        layers = {name for name, part in network.named_modules() if isinstance(part, (nn.Conv2d, nn.Linear))}
+        if missing := sorted({*layers, NOTHING} - set(weights)):
+            raise ValueError(f"it has no {missing[0]}")
         for name, (weight, bias) in weights.items():
             _put(network, name, weight, bias)
-    except (OSError, ValueError, KeyError, AttributeError, RuntimeError) as error:
+    except (OSError, ValueError, KeyError, AttributeError, RuntimeError, DecodeError) as error:
         raise UserError(f"{file}: is no perception network of these layers ({error}); name another file.") from None
     _settle_norms(network, pictures)
 
@@ -52,8 +58,8 @@ def _weights(model: Any) -> dict[str, tuple[np.ndarray, np.ndarray]]:
             values[node.output[0]] = values[node.input[0]] * values[node.input[1]]
         elif node.op_type in LAYERS:
             found[_path(node.name)] = values[node.input[1]], values[node.input[2]]
-        elif node.op_type == "Concat" and node.input[0] in values and "nothing" not in found:
-            found["nothing"] = np.zeros(0), values[node.input[0]]
+        elif node.op_type == "Concat" and node.input[0] in values and NOTHING not in found:
+            found[NOTHING] = np.zeros(0), values[node.input[0]]
     return found
 
 
@@ -66,7 +72,7 @@ def _path(name: str) -> str:
 
 
 def _put(network: SightNetwork, name: str, weight: np.ndarray, bias: np.ndarray) -> None:
-    if name == "nothing":
+    if name == NOTHING:
         network.nothing.data.copy_(torch.from_numpy(bias.reshape(-1).copy()))
         return
     layer = network.get_submodule(name)
