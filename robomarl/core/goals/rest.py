@@ -70,15 +70,16 @@ def vehicle_margins(vehicle: AnyVehicle) -> Margins:
     return margins(from_vehicle(vehicle, PERIOD_S))
 
 
-def rest_distances(params: SafetyParams, age_s: float) -> RestDistances:
+def rest_distances(params: SafetyParams, age_s: float, share: float = 1.0) -> RestDistances:
     """Return the distances of a filter; the robot's surroundings (arena, obstacles, strangers, boards) do
     not count.
 
     Args:
         params: parameters of the robots' filter.
         age_s: age of teammates' messages when they are read.
+        share: of their declared bounds that errors have.
     """
-    return _rest_distances(_bare(params), age_s)
+    return _rest_distances(_bare(params), Errors(share, age_s))
 
 
 def margins(params: SafetyParams) -> Margins:
@@ -91,8 +92,7 @@ def _bare(params: SafetyParams) -> SafetyParams:
 
 
 @lru_cache(maxsize=64)
-def _rest_distances(bare: SafetyParams, age_s: float) -> RestDistances:
-    worst = Errors(1.0, age_s)
+def _rest_distances(bare: SafetyParams, worst: Errors) -> RestDistances:
     return RestDistances(_of_two(bare, 0, worst), None if bare.planar else _of_two(bare, 2, worst))
 
 

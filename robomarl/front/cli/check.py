@@ -43,11 +43,16 @@ def run(args: Args) -> Figures:
 
 def _certified(scenario: "Scenario") -> Figures:
     """Return the distances of references behind the certificate, and print them; raises `UserError` where it does not
-    cover the team."""
+    cover the team, or closes a door."""
+    from robomarl.core.goals.rest import margins
     from robomarl.lab.certified import certified_team
+    from robomarl.lab.doors import check_doors
     from robomarl.lab.sim.filter_params import safety_params
 
-    figures = certified_team(scenario, safety_params(scenario)).figures
+    params = safety_params(scenario)
+    figures = certified_team(scenario, params).figures
+    if params.obstacles and (kept_m := margins(figures.front).obstacle_m):
+        check_doors(params.obstacles, scenario.vehicle_config.body.radius_m, kept_m, scenario.name)
     kept, tether = 2 * figures.learned.room_m, figures.tether
     most = f", and those of carriers at most {tether.apart_m:.3g} m" if tether else ""
     print(f"certificate: references keep {kept:.3g} m{most}.")

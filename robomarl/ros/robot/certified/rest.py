@@ -7,7 +7,15 @@ import numpy as np
 
 from robomarl.core.certificate.figures import CertificateFigures, common_of, figures_of
 from robomarl.core.filter.params import from_vehicle
-from robomarl.core.goals.rest import PERIOD_S, Margins, RestDistances, vehicle_margins, vehicle_rest
+from robomarl.core.goals.rest import (
+    PERIOD_S,
+    Margins,
+    RestDistances,
+    margins,
+    rest_distances,
+    vehicle_margins,
+    vehicle_rest,
+)
 from robomarl.core.goals.room import goal_fault, spacing_faults
 from robomarl.core.hardware.vehicle import AnyVehicle
 
@@ -31,13 +39,9 @@ def rest_of(vehicle: AnyVehicle, filter_name: str, fleet: Sequence[AnyVehicle] =
     if fleet:
         common = common_of([(from_vehicle(one, PERIOD_S), one.body.radius_m) for one in fleet])
     figures = figures_of(params, vehicle.body.radius_m, common)
-    s, (x, _, z) = figures.front.safety, figures.wall_m
-    still_m = s.velocity_error_m_s / (2 * s.gain_per_s)  # a robot that may be that fast comes no nearer to a limit
-    mates_m = still_m + s.velocity_error_m_s**2 / (2 * s.brake_m_s2)
-    clear_m = None if s.clearance_m is None else s.clearance_m + still_m
-    above_m = None if params.planar else s.separation_m * s.downwash_ratio + mates_m
-    walls = Margins(x + still_m, None if params.planar else z + still_m, clear_m)
-    return RestDistances(s.separation_m + mates_m, above_m), walls
+    (x, _, z), beyond = figures.wall_m, margins(figures.front)
+    floor_m = None if beyond.floor_m is None else z + beyond.floor_m
+    return rest_distances(figures.front, 0.0, 0.0), Margins(x + beyond.wall_m, floor_m, beyond.obstacle_m)
 
 
 def team_faults(rest: Mapping[str, RestDistances], goals_m: Mapping[str, np.ndarray]) -> list[str]:

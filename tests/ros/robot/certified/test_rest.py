@@ -19,28 +19,28 @@ VEHICLE = load_vehicle("crazyflie_21")
 
 def test_goals_keep_the_distance_of_references():
     rest, near = rest_of(VEHICLE, "certificate")
-    assert rest.beside_m == pytest.approx(0.5320, abs=1e-3)
-    assert rest.above_m == pytest.approx(1.0041, abs=1e-3)
+    assert rest.beside_m == pytest.approx(0.549, abs=2e-3)
+    assert rest.above_m == pytest.approx(1.041, abs=2e-3)
     assert rest_of(VEHICLE, "full")[0] == vehicle_rest(VEHICLE)
     place = np.array([0.0, 0.0, 1.5])
-    for away, fits in (((0.51, 0, 0), False), ((0.54, 0, 0), True), ((0, 0, 0.98), False), ((0, 0, 1.01), True)):
+    for away, fits in (((0.54, 0, 0), False), ((0.56, 0, 0), True), ((0, 0, 1.02), False), ((0, 0, 1.05), True)):
         faults = spacing_faults(rest, {"a": place, "b": place + away})
         assert bool(faults) != fits
-        assert fits or "0.532 m" in faults[0] and f"{max(away):.3g} m" in faults[0]
+        assert fits or f"{rest.beside_m:.3g} m" in faults[0] and f"{max(away):.3g} m" in faults[0]
     told = price_of(VEHICLE, "certificate")
-    assert "0.53 m beside and 1.00 m above" in told and f"rests {near.wall_m:.2f} m from a wall" in told
+    assert "0.55 m beside and 1.04 m above" in told and f"rests {near.wall_m:.2f} m from a wall" in told
 
 
 @pytest.mark.parametrize("name", ["turtlebot3_burger", "ssl_omni"])
 def test_robots_that_drive_rest_as_their_front_lets_them(name: str):
-    """Twice radius, tube and look-ahead, 1.5 mm of clocks at most, and 3 cm; they have no above."""
+    """Twice radius, tube and look-ahead, and 1 cm and what their front takes for an error of velocities; no above."""
     vehicle = load_any_vehicle(name)
     rest, near = rest_of(vehicle, "certificate")
     params = from_vehicle(vehicle, 0.02)
     tube_m = figures_of(params, vehicle.body.radius_m).learned.radius_m
-    kept_m = 2 * (vehicle.body.radius_m + params.look_ahead_m + tube_m) + 0.03
+    kept_m = 2 * (vehicle.body.radius_m + params.look_ahead_m + tube_m) + 0.01
     assert rest.above_m is None and near.floor_m is None
-    assert kept_m < rest.beside_m < kept_m + 0.008
+    assert kept_m < rest.beside_m < kept_m + 0.06
     assert near.wall_m > params.look_ahead_m + 0.05
 
 
@@ -53,10 +53,10 @@ def test_a_goal_by_a_wall_is_refused_with_the_room_that_references_have():
 
 
 def test_of_two_unlike_robots_the_one_that_keeps_more_decides():
-    """Crazyflies beside a carrier lead by its room: 0.63 m from each other, farther from the carrier itself."""
+    """Crazyflies beside a carrier lead by its room: 0.65 m from each other, farther from the carrier itself."""
     kinds = [VEHICLE, load_vehicle("carrier_600")]
     small, large = (rest_of(kind, "certificate", kinds)[0] for kind in kinds)
-    assert small.beside_m == pytest.approx(0.63, abs=0.005) and large.beside_m > small.beside_m + 0.05
+    assert small.beside_m == pytest.approx(0.65, abs=0.005) and large.beside_m > small.beside_m + 0.05
     assert small.beside_m > rest_of(VEHICLE, "certificate")[0].beside_m
     rest = {"a": small, "b": small, "c": large}
     between = (small.beside_m + large.beside_m) / 2
