@@ -345,13 +345,12 @@ def _front(params: SafetyParams, accel: Vector3, lengths: Vector3, low: Vector3,
     speed_m_s, apart_m, beside_m = lengths
     safety = dataclasses.replace(
         without_errors(params.safety),
+        clearance_m=None if params.safety.clearance_m is None else params.safety.clearance_m + beside_m,
         velocity_error_m_s=min(FRONT_M_S, FRONT_S * max(accel)),
         separation_m=apart_m + FRONT_M,
         downwash_ratio=params.safety.downwash_ratio * apart_m / (apart_m + FRONT_M),
         brake_m_s2=max(accel),
     )
-    if safety.clearance_m is not None:
-        safety = dataclasses.replace(safety, clearance_m=safety.clearance_m + beside_m)
     # Rows know one brake for all directions. With that of the weakest axis a team of quadrotors would crawl; what the
     # reference can't do is cut off afterwards, and the rule decides.
     x, y, z = (max(accel) if a > 0 else 0.0 for a in accel)

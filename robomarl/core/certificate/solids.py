@@ -17,7 +17,6 @@ def room_left(c: Constants, path: Array, xp: ModuleType) -> Array:
     Args:
         c: constants of the front; its obstacles keep the robot's clearance and its tube free.
         path: [..., C, M, 3] places of references, world frame.
-        xp: numpy or jax.numpy.
     """
     step = path[..., 1:, :] - path[..., :-1, :]
     least = path[..., 0, 0] * 0.0 + xp.inf
