@@ -6,6 +6,7 @@ from robomarl.core.config import UsageError
 from robomarl.core.types import Figures
 from robomarl.front.cli.certified import proved
 from robomarl.front.cli.prove_args import Args, setting_of, strangers_of
+from robomarl.front.cli.prove_tube import tube_figures
 from robomarl.front.cli.prove_worst import run_worst
 from robomarl.front.cli.sharing import shared
 
@@ -17,6 +18,8 @@ def run(args: Args) -> Figures:
     """Fly the campaign, and print the results; `passed` says that no robots touched."""
     if args.resume and not args.out:
         raise UsageError("--resume needs --out DIR, the folder of the campaign to go on with.")
+    if args.tube and (args.worst or args.filter != "certificate"):
+        raise UsageError("--tube belongs to --filter certificate without --worst; leave it out.")
     with shared(args.on, args.workers):
         return run_worst(args) if args.worst else _run_campaign(args)
 
@@ -30,7 +33,7 @@ def _run_campaign(args: Args) -> Figures:
     if args.sim != "point":
         raise UsageError(f"--sim {args.sim} needs --worst.")
     trial = trial_of(args)
-    theorem = _theorem(trial) if trial.mode == "certificate" else {}
+    theorem = _theorem(trial, args.tube) if trial.mode == "certificate" else {}
     total = sum(trial.batches) * trial.per_episode
     with tqdm(total=total, unit=" agent-steps", unit_scale=True, desc="prove", leave=False) as bar:
         found, records = fly(trial, args.processes, args.out, args.resume, bar.update)
@@ -38,7 +41,7 @@ def _run_campaign(args: Args) -> Figures:
         print(f"  {name:<26}{value if isinstance(value, str) else f'{value:.6g}' if value is not None else '-':>16}")
     figures = {"scenario": args.target, "count": trial.campaign.count, "seed": args.seed, **theorem, **found}
     hit = found.get("hit_in_motion_episodes", 0)
-    figures["passed"] = found["collisions"] == hit == 0
+    figures["passed"] = found["collisions"] == hit == 0 and not figures.get("tube_refuted", False)
     if found["collisions"]:
         print(f"  NOT PROVEN: {found['collisions']} collisions in {found['collision_episodes']} episodes")
     if hit:
@@ -52,8 +55,9 @@ def _run_campaign(args: Args) -> Figures:
     return figures
 
 
-def _theorem(trial: "Trial") -> Figures:
-    """Check the certificate's inequalities over the vehicle file, print them, and return them.
+def _theorem(trial: "Trial", tube: bool) -> Figures:
+    """Check the certificate's inequalities over the vehicle file, print them, and return them; with `tube`, also what
+    an attack and a proof say of the tube.
 
     Raises:
         UserError: one does not hold.
@@ -61,9 +65,11 @@ def _theorem(trial: "Trial") -> Figures:
     from robomarl.core.certificate.figures import figures_of
     from robomarl.lab.prove.campaign.prove import params_of
     from robomarl.lab.prove.theorem import Given
+    from robomarl.lab.prove.tube_attack import TubeSearch
 
     name, params, radius_m = trial.vehicle.name, params_of(trial), trial.vehicle.body.radius_m
-    return proved(Given(params, radius_m, figures_of(params, radius_m)), name)
+    given = Given(params, radius_m, figures_of(params, radius_m))
+    return proved(given, name) | (tube_figures(given, TubeSearch(seed=trial.seed)) if tube else {})
 
 
 def trial_of(args: Args) -> "Trial":
