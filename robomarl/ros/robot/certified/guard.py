@@ -142,7 +142,9 @@ class CertifiedRobot:
             carry = self._forgotten(carry, int(k), float(carry.sessions_s[k]))
         pairs_s = np.array(carry.pairs_s)
         pairs_s[gone] = np.maximum(carry.now_s, pairs_s[gone] + LATER_S)
-        return carry._replace(present=present, pairs_s=pairs_s)
+        number = np.array(carry.heard.number)
+        number[gone] = -1  # the last word of one that is silent now is of a session that ended
+        return carry._replace(present=present, pairs_s=pairs_s, heard=carry.heard._replace(number=number))
 
     def without(self, carry: RobotCarry, gone: Sequence[int]) -> RobotCarry:
         """Return the memory of a robot that lands while the teammates of the rows `gone` fly no more.
