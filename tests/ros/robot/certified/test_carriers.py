@@ -1,5 +1,7 @@
 """Guards of carriers on paper: a lost teammate is forgotten where its team lands, and nobody begins a session aside."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
@@ -38,7 +40,7 @@ def view_at(place_m: np.ndarray) -> LocalView:
 def agreed(ticks: int = 40) -> tuple[list[CertifiedRobot], list[RobotCarry], list[TeamWords | None]]:
     """Three guards that rest, have agreed, and what they said last."""
     guards = [guard(i) for i in range(3)]
-    carries, said = [one.init() for one in guards], [None] * 3
+    carries, said = [one.init() for one in guards], list[TeamWords | None]([None] * 3)
     for tick in range(ticks):
         now_s = 1000.0 + 0.01 * tick
         for i, one in enumerate(guards):
@@ -58,7 +60,7 @@ def told(said: list[TeamWords | None], index: int) -> list[AddressedWord | None]
     return [told_to(said[NAMES.index(name)], NAMES[index]) for name in mates(index)]
 
 
-def sinks(one: CertifiedRobot, carry: RobotCarry, words: list[AddressedWord | None], gone: tuple[int, ...]) -> float:
+def sinks(one: CertifiedRobot, carry: RobotCarry, words: Sequence[AddressedWord | None], gone: tuple[int, ...]) -> float:
     """How far the reference sinks in 3 s while the words stay as they are."""
     begin = float(carry.robot.course.pos_m[2])
     for tick in range(300):
