@@ -18,6 +18,8 @@ from robomarl.core.camera.strip import Picture8
 from robomarl.core.config import UserError
 from robomarl.lab.gl import find_gl
 
+Slopes = tuple[FloatArray, FloatArray]
+"""Two of [H, W]."""
 MARGIN = 1.02
 """Width of the ideal picture over that of the rays that are needed."""
 MOST_PIXELS = 1600
@@ -76,8 +78,8 @@ class OnboardCamera:
         if not (backend := find_gl()):
             raise UserError("pictures need OpenGL, and none works here; run: apt install libosmesa6")
         self.camera, self._model = camera, model
-        self._size, self._rays = ideal_size(camera, detail), pixel_rays(camera)
-        self._pixel = ideal_pixels(camera, self._rays, self._size)
+        self._size, self._slopes = ideal_size(camera, detail), ray_slopes(camera)
+        self._pixel = ideal_pixels(camera, self._slopes, self._size)
         self._context: mujoco.MjrContext | None = None
         self._drawn = mujoco.MjvScene(model, maxgeom=1000)
         self._seen, self._option = mujoco.MjvCamera(), mujoco.MjvOption()
@@ -117,7 +119,7 @@ class OnboardCamera:
         mujoco.mjr_readPixels(self._ideal, None, area, self._context)
         pixel, camera = self._pixel, self.camera
         if turn_rad_s * camera.readout_s != 0:
-            pixel = ideal_pixels(camera, turned_rays(camera, self._rays, turn_rad_s), self._size)
+            pixel = ideal_pixels(camera, bent_slopes(camera, self._slopes, turn_rad_s), self._size)
         return self._ideal.reshape(-1, 3).take(pixel, 0).reshape(camera.height, camera.width, 3)
 
 
@@ -128,26 +130,27 @@ def ideal_size(camera: PinholeCamera, detail: float = 1.0) -> tuple[int, int]:
     return width, height
 
 
-def pixel_rays(camera: PinholeCamera) -> FloatArray:
-    """Return the directions [H, W, 3] of all pixels, body frame."""
+def ray_slopes(camera: PinholeCamera) -> Slopes:
+    """Return right and down over forward of the rays of all pixels."""
     column, row = np.meshgrid(np.arange(float(camera.width)), np.arange(float(camera.height)))
-    return camera.rays(np.stack([column, row], -1))
+    x, y, _ = np.moveaxis(camera.rays(np.stack([column, row], -1)) @ camera.axes.T, -1, 0)
+    return x, y
 
 
-def turned_rays(camera: PinholeCamera, rays: FloatArray, turn_rad_s: float) -> FloatArray:
-    """Return the directions [H, W, 3] of all pixels in the body frame of the middle row, of a robot that turns while a
-    rolling shutter reads one row after another."""
+def bent_slopes(camera: PinholeCamera, slopes: Slopes, turn_rad_s: float) -> Slopes:
+    """Return the slopes in the frame of the middle row, of a robot that turns while a rolling shutter reads rows."""
     angle = turn_rad_s * camera.readout_s * (np.arange(camera.height) / (camera.height - 1) - 0.5)
-    c, s = np.cos(angle)[:, None], np.sin(angle)[:, None]
-    x, y, z = np.moveaxis(rays, -1, 0)
-    return np.stack([c * x - s * y, s * x + c * y, z], -1)
+    c, s, zero, one = np.cos(angle), np.sin(angle), 0 * angle, 0 * angle + 1
+    turns = np.stack([c, -s, zero, s, c, zero, zero, zero, one], -1).reshape(-1, 3, 3)  # about the body's z axis
+    turns = (camera.axes @ turns @ camera.axes.T)[..., None]  # [H, 3, 3, 1] about the same axis, optical frame
+    x, y, ahead = (turns[:, i, 0] * slopes[0] + turns[:, i, 1] * slopes[1] + turns[:, i, 2] for i in range(3))
+    return x / ahead, y / ahead
 
 
-def ideal_pixels(camera: PinholeCamera, rays: FloatArray, size: tuple[int, int]) -> NDArray[np.int64]:
-    """Return the [H W] index of the ideal picture's pixel, bottom row first, on each ray."""
-    width, height = size
-    x, y, depth = np.moveaxis(rays @ camera.axes.T, -1, 0)
+def ideal_pixels(camera: PinholeCamera, slopes: Slopes, size: tuple[int, int]) -> NDArray[np.int64]:
+    """Return the [H W] index of the ideal picture's pixel, bottom row first, on rays with these slopes."""
+    (width, height), (x, y) = size, slopes
     scale = height / (2 * ideal_slope(camera)[1])  # MuJoCo's pixels are square, and `fovy` is that of the height
-    across = np.clip(np.rint(x / depth * scale + (width - 1) / 2), 0, width - 1).astype(np.int64)
-    up = np.clip(np.rint(-y / depth * scale + (height - 1) / 2), 0, height - 1).astype(np.int64)
+    across = np.clip(np.rint(x * scale + (width - 1) / 2), 0, width - 1).astype(np.int64)
+    up = np.clip(np.rint(-y * scale + (height - 1) / 2), 0, height - 1).astype(np.int64)
     return (up * width + across).ravel()
