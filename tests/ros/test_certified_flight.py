@@ -33,13 +33,3 @@ def test_two_certified_robots_swap_places(fleet: Path, goto_bundle: Path, tmp_pa
     found = json.loads(again.read_text())
     assert (found["action_diff_max"], found["command_diff_max"], found["observation_diff_max"]) == (0.0, 0.0, 0.0)
     assert all(robot["commands_compared"] > 50 for robot in found["robots"].values())
-
-
-def test_a_robot_that_the_certificate_does_not_cover_is_refused(fleet: Path, capsys: pytest.CaptureFixture):
-    text = fleet.read_text().replace("scenario: swap_2", "scenario: lift_3").replace("crazyflie_21", "carrier_600")
-    fleet.write_text(text)
-    content = yaml.safe_load(text)
-    content["robots"].append({"name": "c", "index": 2, "folder": str(fleet.parent / "c")})
-    fleet.write_text(yaml.safe_dump(content))
-    assert main(["up", str(fleet), "--sim", "mujoco", "--flights", "1", "--bundle", "lift_3"]) == 1
-    assert "filter = certificate moves robots by acceleration.x" in capsys.readouterr().err

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from robomarl.core.bundle.bundle import load_bundle
+from robomarl.core.config import UserError
 from robomarl.core.config.parsed import table_in
 from robomarl.core.filter.params import Arena, from_vehicle
 from robomarl.core.hardware.vehicle import load_vehicle
@@ -15,6 +16,8 @@ from robomarl.domains.flight.core.payload.certified_carrier import CertifiedCarr
 from robomarl.ros.robot.certified.carry import RobotCarry, TeamSeat
 from robomarl.ros.robot.certified.guard import CertifiedRobot
 from robomarl.ros.robot.certified.words import AddressedWord, TeamWords, told_to
+from robomarl.ros.robot.startup import load_pilot
+from robomarl.ros.settings import PolicySettings
 
 VEHICLE = load_vehicle("carrier_600")
 PARAMS = from_vehicle(VEHICLE, 0.01, Arena((-5.0, -5.0, 0.1), (5.0, 5.0, 5.0)))
@@ -60,7 +63,9 @@ def told(said: list[TeamWords | None], index: int) -> list[AddressedWord | None]
     return [told_to(said[NAMES.index(name)], NAMES[index]) for name in mates(index)]
 
 
-def sinks(one: CertifiedRobot, carry: RobotCarry, words: Sequence[AddressedWord | None], gone: tuple[int, ...]) -> float:
+def sinks(
+    one: CertifiedRobot, carry: RobotCarry, words: Sequence[AddressedWord | None], gone: tuple[int, ...]
+) -> float:
     """How far the reference sinks in 3 s while the words stay as they are."""
     begin = float(carry.robot.course.pos_m[2])
     for tick in range(300):
@@ -98,3 +103,12 @@ def test_what_a_load_asks_of_references_is_in_the_mark():
     )
     assert len({guard(i % 3, section, **change).mark for i, (section, change) in enumerate(changes)}) == 4
     assert guard(0).mark == guard(2).mark
+
+
+def test_a_node_refuses_a_team_that_is_thrown():
+    names, vehicle = tuple(f"robot_{i}" for i in range(3)), "crazyflie_thrust"
+    settings = PolicySettings(
+        team=names, bundle=str(bundles_dir() / "recover_3"), vehicle=vehicle, filter="certificate"
+    )
+    with pytest.raises(UserError, match="recover_3.toml: the certificate begins with robots at rest on taut cables"):
+        load_pilot(settings)
