@@ -73,7 +73,8 @@ def test_ground_robots_are_caught_without_a_filter_and_without_the_room_of_the_c
     def without_room(params: SafetyParams, radius_m: float, tether: Tether | None = None) -> CertificateFigures:
         f = figures_of(params, radius_m, tether=tether)
         tube, safety = dataclasses.replace(f.learned, room_m=0.02), f.front.safety
-        front = dataclasses.replace(f.front, safety=dataclasses.replace(safety, separation_m=0.04, velocity_error_m_s=0.0))
+        safety = dataclasses.replace(safety, separation_m=0.04, velocity_error_m_s=0.0)
+        front = dataclasses.replace(f.front, safety=safety)
         return dataclasses.replace(f, learned=tube, unlearned=tube, front=front)
 
     monkeypatch.setattr(certified, "figures_of", without_room)
