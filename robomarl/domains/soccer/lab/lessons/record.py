@@ -55,7 +55,7 @@ class RecordConfig:
     """Seed of the matches; figures are of others."""
 
 
-class Teacher:
+class ClearTeacher:
     """The team that sees without errors and moves nothing."""
 
     def __init__(self, name: str, scenario: SoccerScenario) -> None:
@@ -88,7 +88,7 @@ def record(config: RecordConfig) -> Lessons:
         raise UserError(f"--matches {config.matches} must be at least 1.")
     scenario = load_scenario(config.scenario, SoccerScenario)
     sim = _games(config, scenario)
-    teacher, student = Teacher(config.teacher, scenario), _student(config, scenario, sim)
+    teacher, student = ClearTeacher(config.teacher, scenario), _student(config, scenario, sim)
     both = BothSides(scenario, student, make_player(config.against, scenario, scenario.opponent.roles))
     sim.reset()
     teacher.begin(config.matches)

@@ -53,7 +53,7 @@ class StatePolicyConfig:
     """Order of the steps."""
 
 
-class Piece(NamedTuple):
+class MatchPiece(NamedTuple):
     """Consecutive decisions of some robots, time first."""
 
     obs: jax.Array
@@ -84,7 +84,7 @@ def fit_policy(config: StatePolicyConfig) -> tuple[float, float]:
     return errors
 
 
-def divided(lessons: Lessons, share: float) -> tuple[Piece, Piece]:
+def divided(lessons: Lessons, share: float) -> tuple[MatchPiece, MatchPiece]:
     """Return all robots' rows of most matches, and those of the last ones: [T, B, ...] each."""
     apart = max(1, round(share * lessons.obs.shape[1]))
 
@@ -92,12 +92,14 @@ def divided(lessons: Lessons, share: float) -> tuple[Piece, Piece]:
         return jnp.asarray(part.reshape(len(part), -1, part.shape[-1]))
 
     first, last = (
-        Piece(rows(lessons.obs[:, s]), rows(lessons.wanted[:, s])) for s in (slice(-apart), slice(-apart, None))
+        MatchPiece(rows(lessons.obs[:, s]), rows(lessons.wanted[:, s])) for s in (slice(-apart), slice(-apart, None))
     )
     return first, last
 
 
-def improved(config: StatePolicyConfig, run: Run, kept: Piece, apart: Piece) -> tuple[Params, tuple[float, float]]:
+def improved(
+    config: StatePolicyConfig, run: Run, kept: MatchPiece, apart: MatchPiece
+) -> tuple[Params, tuple[float, float]]:
     """Return the actor that fits the matches kept apart best, and their errors before and after."""
     pieces = len(kept.obs) // config.unroll * max(1, kept.obs.shape[1] // config.rows)
     total = config.passes * pieces
@@ -130,12 +132,12 @@ def _batches(random: np.random.Generator, count: int, size: int) -> Iterator[np.
         yield order[start : start + size]
 
 
-def _pieces(kept: Piece, rows: np.ndarray, unroll: int) -> Iterator[Piece]:
+def _pieces(kept: MatchPiece, rows: np.ndarray, unroll: int) -> Iterator[MatchPiece]:
     for start in range(0, len(kept.obs) - unroll + 1, unroll):
-        yield Piece(*(part[start : start + unroll, rows] for part in kept))
+        yield MatchPiece(*(part[start : start + unroll, rows] for part in kept))
 
 
-def error_of(run: Run, actor: Params, carry: tuple, piece: Piece) -> tuple[jax.Array, tuple]:
+def error_of(run: Run, actor: Params, carry: tuple, piece: MatchPiece) -> tuple[jax.Array, tuple]:
     """Return the mean squared error of the action along a piece, and the memory after it."""
     networks: Networks = run.networks
     obs = networks.normalize(piece.obs, run.state.obs_stats)
@@ -149,7 +151,7 @@ def error_of(run: Run, actor: Params, carry: tuple, piece: Piece) -> tuple[jax.A
 
 
 def _step(
-    run: Run, optimizer: optax.GradientTransformation, actor: Params, moments: Moments, carry: tuple, piece: Piece
+    run: Run, optimizer: optax.GradientTransformation, actor: Params, moments: Moments, carry: tuple, piece: MatchPiece
 ) -> tuple[Params, Moments, tuple, jax.Array]:
     (error, carry), gradient = jax.value_and_grad(partial(error_of, run), has_aux=True)(actor, carry, piece)
     moves, moments = optimizer.update(gradient, moments, actor)
