@@ -53,7 +53,7 @@ class StatePolicyConfig:
     """Order of the steps."""
 
 
-class MatchPiece(NamedTuple):
+class Passage(NamedTuple):
     """Consecutive decisions of some robots, time first."""
 
     obs: jax.Array
@@ -84,7 +84,7 @@ def fit_policy(config: StatePolicyConfig) -> tuple[float, float]:
     return errors
 
 
-def divided(lessons: Lessons, share: float) -> tuple[MatchPiece, MatchPiece]:
+def divided(lessons: Lessons, share: float) -> tuple[Passage, Passage]:
     """Return all robots' rows of most matches, and those of the last ones: [T, B, ...] each."""
     apart = max(1, round(share * lessons.obs.shape[1]))
 
@@ -92,14 +92,12 @@ def divided(lessons: Lessons, share: float) -> tuple[MatchPiece, MatchPiece]:
         return jnp.asarray(part.reshape(len(part), -1, part.shape[-1]))
 
     first, last = (
-        MatchPiece(rows(lessons.obs[:, s]), rows(lessons.wanted[:, s])) for s in (slice(-apart), slice(-apart, None))
+        Passage(rows(lessons.obs[:, s]), rows(lessons.wanted[:, s])) for s in (slice(-apart), slice(-apart, None))
     )
     return first, last
 
 
-def improved(
-    config: StatePolicyConfig, run: Run, kept: MatchPiece, apart: MatchPiece
-) -> tuple[Params, tuple[float, float]]:
+def improved(config: StatePolicyConfig, run: Run, kept: Passage, apart: Passage) -> tuple[Params, tuple[float, float]]:
     """Return the actor that fits the matches kept apart best, and their errors before and after."""
     pieces = len(kept.obs) // config.unroll * max(1, kept.obs.shape[1] // config.rows)
     total = config.passes * pieces
@@ -132,12 +130,12 @@ def _batches(random: np.random.Generator, count: int, size: int) -> Iterator[np.
         yield order[start : start + size]
 
 
-def _pieces(kept: MatchPiece, rows: np.ndarray, unroll: int) -> Iterator[MatchPiece]:
+def _pieces(kept: Passage, rows: np.ndarray, unroll: int) -> Iterator[Passage]:
     for start in range(0, len(kept.obs) - unroll + 1, unroll):
-        yield MatchPiece(*(part[start : start + unroll, rows] for part in kept))
+        yield Passage(*(part[start : start + unroll, rows] for part in kept))
 
 
-def error_of(run: Run, actor: Params, carry: tuple, piece: MatchPiece) -> tuple[jax.Array, tuple]:
+def error_of(run: Run, actor: Params, carry: tuple, piece: Passage) -> tuple[jax.Array, tuple]:
     """Return the mean squared error of the action along a piece, and the memory after it."""
     networks: Networks = run.networks
     obs = networks.normalize(piece.obs, run.state.obs_stats)
@@ -151,7 +149,7 @@ def error_of(run: Run, actor: Params, carry: tuple, piece: MatchPiece) -> tuple[
 
 
 def _step(
-    run: Run, optimizer: optax.GradientTransformation, actor: Params, moments: Moments, carry: tuple, piece: MatchPiece
+    run: Run, optimizer: optax.GradientTransformation, actor: Params, moments: Moments, carry: tuple, piece: Passage
 ) -> tuple[Params, Moments, tuple, jax.Array]:
     (error, carry), gradient = jax.value_and_grad(partial(error_of, run), has_aux=True)(actor, carry, piece)
     moves, moments = optimizer.update(gradient, moments, actor)
