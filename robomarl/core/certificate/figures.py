@@ -38,7 +38,7 @@ LEARNED_BIAS_M_S2 = 0.75
 CLOCK_OFFSET_S = 0.002
 """Bound of the difference of two robots' clocks."""
 WALL_TUBES = 1.7
-"""Half sides of the tube's box that references stay from walls: attacks along one axis took robots 1.6 of them."""
+"""Half sides of the tube's box that references stay from walls; attacks took robots up to 2.5 (docs/certificate.md)."""
 FRONT_M = 0.01
 """Distance that the front keeps beyond that of pacts, side by side: anchors are some decisions old."""
 FRONT_M_S, FRONT_S = 0.1, 0.25
@@ -180,13 +180,11 @@ def figures_of(
     period, s, bounds = params.period_s, params.safety, tether or UNTIED
     accel, ahead = _reference_accel(params, bounds.accel_m_s2), params.look_ahead_m
     speed = min(SPEED_SHARE * params.limits.speed_m_s, bounds.speed_m_s)
-    late, count = s.delay_s * (1 + s.shortest_share) / 2, max(round(SMOOTH_S / period), 1)
+    late, (count, smoothed, swings) = s.delay_s * (1 + s.shortest_share) / 2, _smoothing(params, accel)
     lead = late + (count - 1) * period / 2
-    smoothed, swings = _smoothed_m(accel, count, period), tuple(_swing(params, a, count) for a in accel)
     parts = _stretch(params, swings[0]), smoothed, radius_m + ahead + speed * CLOCK_OFFSET_S
     learned, unlearned = (_tube(params, bias, swings, parts) for bias in (LEARNED_BIAS_M_S2, math.inf))
-    x, y, z = (WALL_TUBES * parts[0] * half for half in unlearned.half_m)
-    low, high = _resting_room(params.arena, wall := (x + ahead, y + ahead, z))
+    low, high = _resting_room(params.arena, wall := _wall_m(unlearned, WALL_TUBES * parts[0], ahead))
     segments = math.ceil((STOP_S + 2 * period) / SEGMENT_S)
     shared = common or CommonFigures(0.0, max(accel), lead, learned.room_m)
     bend = _bend(accel, shared.brake_m_s2, period, (bounds.stop_s + 2 * period) / segments)
@@ -219,23 +217,19 @@ def figures_of(
 
 def in_metric(params: SafetyParams, downwash_ratio: float) -> SafetyParams:
     """Return the parameters with the metric of a fleet; robots that drive have but one."""
-    if params.planar:
-        return params
-    return dataclasses.replace(params, safety=dataclasses.replace(params.safety, downwash_ratio=downwash_ratio))
+    ratio = params.safety.downwash_ratio if params.planar else downwash_ratio
+    return dataclasses.replace(params, safety=dataclasses.replace(params.safety, downwash_ratio=ratio))
 
 
 def _stranger_m(params: SafetyParams, told: Strangers, speed_m_s: float) -> float:
-    """Return the distance that a robot at this speed keeps from strangers, errors of both places and clocks counted in.
-
-    Who saw the stranger did not know its own place exactly either.
-    """
+    """Return the distance that a robot at this speed keeps from strangers; errors of clocks and both places count."""
     errors = told.position_error_m + params.safety.position_error_m
     return told.separation_m + errors + (speed_m_s + told.speed_m_s) * CLOCK_OFFSET_S
 
 
 def _reference_accel(params: SafetyParams, most_m_s2: float) -> Vector3:
-    """Return what the input box holds on each axis beyond tracker, bias and disturbance: `SafetyParams` ensures more
-    than 0, because the box holds all of the brake, and the tracker takes a share. At most `most_m_s2`."""
+    """Return what the input box holds on each axis beyond tracker, bias and disturbance, at most `most_m_s2`: more than
+    0, because the box holds all of the brake, and the tracker takes a share."""
     s = params.safety
     need = TRACKING_SHARE * s.brake_m_s2 + s.accel_error_m_s2
     sides = zip(params.limits.accel_min_m_s2, params.limits.accel_max_m_s2, params.bias_m_s2, strict=True)
@@ -257,13 +251,9 @@ def _tracking(params: SafetyParams) -> SafetyConfig:
 def _swing(params: SafetyParams, accel_m_s2: float, count: int) -> float:
     """Return the largest disturbance [m/s^2] along an axis of a reference that swings from side to side.
 
-    The tracked point's acceleration has a slope of at most 2 a / T. Commands act between the shortest and the
-    longest delay, so what acts may be off by that slope times half of the difference, always to one side.
-
-    Args:
-        params: safety parameters of the vehicle.
-        accel_m_s2: largest acceleration a of the reference along the axis.
-        count: number of periods, T together, that the tracked point averages.
+    The tracked point's acceleration has a slope of at most 2 a / T, where T is `count` periods. Commands act between
+    the shortest and the longest delay, so what acts may be off by that slope times half of the difference, always to
+    one side.
     """
     spread_s = params.safety.delay_s * (1 - params.safety.shortest_share)
     return accel_m_s2 * spread_s / (count * params.period_s)
@@ -303,17 +293,24 @@ def _box(params: SafetyParams, safety: SafetyConfig, swing_m_s2: float) -> Const
     return constants_of(_plain(dataclasses.replace(params, limits=limits), disturbed))
 
 
-def _smoothed_m(accel: Vector3, count: int, period_s: float) -> float:
-    """Return how far the mean of points up to (m - 1) / 2 periods away is from a path of bounded acceleration."""
-    return math.hypot(*accel) * (count**2 - 1) * period_s**2 / 24
+def _smoothing(params: SafetyParams, accel: Vector3) -> tuple[int, float, tuple[float, ...]]:
+    """Return how many periods m the tracked point averages, how far the mean of points up to (m - 1) / 2 periods away
+    is from a path of bounded acceleration [m], and the swing on each axis."""
+    count = max(round(SMOOTH_S / params.period_s), 1)
+    off_m = math.hypot(*accel) * (count**2 - 1) * params.period_s**2 / 24
+    return count, off_m, tuple(_swing(params, a, count) for a in accel)
+
+
+def _wall_m(tube: Tube, share: float, ahead_m: float) -> Vector3:
+    x, y, z = (share * half for half in tube.half_m)
+    return x + ahead_m, y + ahead_m, z
 
 
 def _bend(accel: Vector3, brake: float, period_s: float, step_s: float) -> float:
     """Return the bound of what three courses bend between two times.
 
-    An arc of acceleration a over the time t is within a t^2 / 8 of its chord, and each of two
-    distances has two arcs. In the first period one course has the acceleration of a decision. `brake`: the largest
-    deceleration of a robot of the fleet [m/s^2].
+    An arc of acceleration a over the time t is within a t^2 / 8 of its chord, and each of two distances has two arcs.
+    In the first period one course has the acceleration of a decision. `brake`: a fleet's largest deceleration [m/s^2].
     """
     most = math.hypot(*accel)
     return max(4 * brake * step_s**2 / 8, 2 * (most + brake) * period_s**2 / 8)

@@ -53,7 +53,7 @@ class StatePolicyConfig:
     """Order of the steps."""
 
 
-class Passage(NamedTuple):
+class MatchRows(NamedTuple):
     """Consecutive decisions of some robots, time first."""
 
     obs: jax.Array
@@ -84,7 +84,7 @@ def fit_policy(config: StatePolicyConfig) -> tuple[float, float]:
     return errors
 
 
-def divided(lessons: Lessons, share: float) -> tuple[Passage, Passage]:
+def divided(lessons: Lessons, share: float) -> tuple[MatchRows, MatchRows]:
     """Return all robots' rows of most matches, and those of the last ones: [T, B, ...] each."""
     apart = max(1, round(share * lessons.obs.shape[1]))
 
@@ -92,12 +92,14 @@ def divided(lessons: Lessons, share: float) -> tuple[Passage, Passage]:
         return jnp.asarray(part.reshape(len(part), -1, part.shape[-1]))
 
     first, last = (
-        Passage(rows(lessons.obs[:, s]), rows(lessons.wanted[:, s])) for s in (slice(-apart), slice(-apart, None))
+        MatchRows(rows(lessons.obs[:, s]), rows(lessons.wanted[:, s])) for s in (slice(-apart), slice(-apart, None))
     )
     return first, last
 
 
-def improved(config: StatePolicyConfig, run: Run, kept: Passage, apart: Passage) -> tuple[Params, tuple[float, float]]:
+def improved(
+    config: StatePolicyConfig, run: Run, kept: MatchRows, apart: MatchRows
+) -> tuple[Params, tuple[float, float]]:
     """Return the actor that fits the matches kept apart best, and their errors before and after."""
     pieces = len(kept.obs) // config.unroll * max(1, kept.obs.shape[1] // config.rows)
     total = config.passes * pieces
@@ -130,12 +132,12 @@ def _batches(random: np.random.Generator, count: int, size: int) -> Iterator[np.
         yield order[start : start + size]
 
 
-def _pieces(kept: Passage, rows: np.ndarray, unroll: int) -> Iterator[Passage]:
+def _pieces(kept: MatchRows, rows: np.ndarray, unroll: int) -> Iterator[MatchRows]:
     for start in range(0, len(kept.obs) - unroll + 1, unroll):
-        yield Passage(*(part[start : start + unroll, rows] for part in kept))
+        yield MatchRows(*(part[start : start + unroll, rows] for part in kept))
 
 
-def error_of(run: Run, actor: Params, carry: tuple, piece: Passage) -> tuple[jax.Array, tuple]:
+def error_of(run: Run, actor: Params, carry: tuple, piece: MatchRows) -> tuple[jax.Array, tuple]:
     """Return the mean squared error of the action along a piece, and the memory after it."""
     networks: Networks = run.networks
     obs = networks.normalize(piece.obs, run.state.obs_stats)
@@ -149,7 +151,7 @@ def error_of(run: Run, actor: Params, carry: tuple, piece: Passage) -> tuple[jax
 
 
 def _step(
-    run: Run, optimizer: optax.GradientTransformation, actor: Params, moments: Moments, carry: tuple, piece: Passage
+    run: Run, optimizer: optax.GradientTransformation, actor: Params, moments: Moments, carry: tuple, piece: MatchRows
 ) -> tuple[Params, Moments, tuple, jax.Array]:
     (error, carry), gradient = jax.value_and_grad(partial(error_of, run), has_aux=True)(actor, carry, piece)
     moves, moments = optimizer.update(gradient, moments, actor)
