@@ -16,7 +16,7 @@ from robomarl.core.filter.model.bodies import Obstacle, Strangers, Tail
 from robomarl.core.hardware.sections import LimitConfig, SafetyConfig, Vector3
 from robomarl.core.hardware.vehicle import AnyVehicle, DifferentialDrive, Quadrotor
 
-SMALLER_IS_STRICTER = ("brake_m_s2", "max_age_s", "gain_per_s", "clear_rad", "delay_spread", "relative")
+SMALLER_IS_STRICTER = ("brake_m_s2", "max_age_s", "gain_per_s", "clear_rad", "delay_spread")
 """Keys of `SafetyConfig` and `Strangers` for which the smaller value is stricter; for all other keys
 it is the larger."""
 

@@ -58,9 +58,6 @@ class Strangers:
     by default no longer than that. Read by filters of players."""
     clear_rad: NonNegative = 0.0
     """Angle about the heading within which the vehicle sees every stranger that stands there; 0: that is not sure."""
-    relative: bool = False
-    """Sightings are made on the vehicle and placed by its own pose, so the error of its place is in both, and in no
-    distance: rows of strangers leave it out. `position_error_m` then holds that of the heading, too."""
 
 
 @dataclass(frozen=True)

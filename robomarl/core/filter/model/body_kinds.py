@@ -140,11 +140,10 @@ def stranger_of(params: SafetyParams, strangers: Strangers, separation_m: float)
     brake, theirs, evade = params.safety.brake_m_s2, strangers.accel_m_s2, strangers.answer == "evade"
     gain = strangers.gain_per_s or params.safety.gain_per_s
     share = (brake - theirs) / brake if evade else brake / (brake + theirs)
-    shared_m = params.safety.position_error_m if strangers.relative else 0.0  # rows add it to all
     return Kind(
         separation_m=separation_m,
         squash=0.0 if params.planar else 1.0,
-        error_m=strangers.position_error_m - shared_m + theirs * params.period_s**2 / 2,
+        error_m=strangers.position_error_m + theirs * params.period_s**2 / 2,
         error_m_s=strangers.velocity_error_m_s,
         drift_m_s2=0.0,
         bias_m_s2=NO_BIAS,

@@ -42,7 +42,7 @@ class SoccerSensed(NamedTuple):
     strangers_age_s: Array
     """[..., S] age of that picture."""
     strangers_seen: Array
-    """[..., S] bool: it is in the robot's own."""
+    """[..., S] bool: the row is of the robot's own picture."""
     told_mask: Array
     """[..., K] bool: this team-mate's message is fresh, and says that it saw the ball."""
     told_pos_m: Array
@@ -76,8 +76,9 @@ def sensed_of(own: Picture, told: Picture, charge_s: Array) -> SoccerSensed:
         told: [..., K, T] its teammates' pictures, as reported; a message that is too old is left out.
         charge_s: [...] time until the kicker is charged.
     """
-    opponents = with_told(_opponents(own), _opponents(told))
-    return SoccerSensed(*_ball(own), *opponents, own.mask[..., 1:], *_ball(told), charge_s)
+    mine = _opponents(own)
+    opponents = with_told(mine, _opponents(told))
+    return SoccerSensed(*_ball(own), *opponents, mine.mask & (opponents.age_s >= mine.age_s), *_ball(told), charge_s)
 
 
 def known_ball(sensed: SoccerSensed) -> tuple[Array, Array, Array]:

@@ -21,6 +21,8 @@ from robomarl.core.types import Array
 from robomarl.core.view import LocalView
 from robomarl.domains.soccer.core.features import SoccerSensed, known_ball
 
+CHANGES_M = 0.02
+"""Part of the error of the own place that may be another one when a picture was taken."""
 SLOWS_S = 0.8
 """Time constant [s] with which an opponent out of sight loses its speed while the ball's place is unknown."""
 GOES_M_S2, GOES_M_S = 2.3, 1.6
@@ -56,16 +58,17 @@ def recall(
         return view, ()
     sensed = cast(SoccerSensed, view.sensed)
     now = Strangers(*(getattr(sensed, f"strangers_{name}") for name in Strangers._fields))
-    now, xp = _with_reports(params, now, view), namespace(now.pos_m)
+    xp = namespace(now.pos_m)
     known = now._replace(mask=now.mask & ~(now.age_s > limits.max_age_s))  # so put that what is no number remains
     if isinstance(before, Strangers):
         old = _later(limits, before, view, params.period_s)
         newer = known.mask & ~(old.mask & (known.age_s > old.age_s))
         known = Strangers(*(xp.where(_fit(newer, a), a, b) for a, b in zip(known, old, strict=True)))
     else:
-        known = Strangers(*(xp.asarray(part) for part in known))
+        newer, known = known.mask, Strangers(*(xp.asarray(part) for part in known))
     most = limits.max_age_s * OLDEST
-    told = known._replace(age_s=xp.where(known.age_s > most, most, known.age_s))
+    pos = _from_here(params, newer & sensed.strangers_seen, known.pos_m, view)
+    told = known._replace(pos_m=pos, age_s=xp.where(known.age_s > most, most, known.age_s))
     view = view._replace(sensed=sensed._replace(**{f"strangers_{n}": part for n, part in told._asdict().items()}))
     # What is no number stops the robot now, but not for as long as it would be remembered.
     parts = xp.concatenate([known.pos_m, known.vel_m_s, known.age_s[..., None]], -1)
@@ -73,17 +76,20 @@ def recall(
     return view, Strangers(sane, *(xp.where(_fit(sane, part), part, 0.0) for part in known[1:]))
 
 
-def _with_reports(params: SafetyParams, now: Strangers, view: LocalView) -> Strangers:
-    """Return the sightings, those that teammates report nearer to the robot by the errors of both robots' places.
+def _from_here(params: SafetyParams, seen: Array, pos_m: Array, view: LocalView) -> Array:
+    """Return places [..., S, 3] as the rows take them: those that the own camera shows now, `seen`, farther off.
 
-    Rows of `relative` strangers count no error of the robot's own place, which a sighting of its own shares.
+    The robot's own belief places what its camera shows, so the error of that belief, but for `CHANGES_M`, is in no
+    distance between both, and rows count it everywhere. A place that is moved by e is at most e farther from anywhere,
+    whichever way the robot goes: rows that ask for D + e of it ask for D, or more, of where it is. Reports of teammates
+    and what is remembered were placed by another belief, so all of the error counts for these.
     """
-    if not (params.strangers and params.strangers.relative):
-        return now
-    xp, away = namespace(now.pos_m), now.pos_m - view.own.pos_m[..., None, :]
-    far = xp.sqrt((away * away).sum(-1) + TINY)
-    share = xp.where(cast(SoccerSensed, view.sensed).strangers_seen, 0.0, 2 * params.safety.position_error_m / far)
-    return now._replace(pos_m=now.pos_m - xp.minimum(share, 1.0)[..., None] * away)
+    shared_m = max(params.safety.position_error_m - CHANGES_M, 0.0)
+    if not shared_m:
+        return pos_m
+    xp, away = namespace(pos_m), pos_m - view.own.pos_m[..., None, :]
+    share = shared_m / xp.sqrt((away * away).sum(-1) + TINY)
+    return pos_m + xp.where(seen, share, 0.0)[..., None] * away
 
 
 def _later(limits: Assumed, before: Strangers, view: LocalView, period_s: float) -> Strangers:

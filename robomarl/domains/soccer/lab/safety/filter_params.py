@@ -42,7 +42,6 @@ def player_params(scenario: SoccerScenario, mates: int) -> SafetyParams:
         gain_per_s=GAIN_PER_S,
         remember_s=REMEMBER_S,
         clear_rad=CLEAR_SHARE * eyes.fov_rad / 2,
-        relative=scenario.sees == "eyes",
     )
     boards_m = boards_of((scenario.field.length_m, scenario.field.width_m), robot.body.radius_m)
     params = from_vehicle(robot, scenario.period_s, None, mates)
