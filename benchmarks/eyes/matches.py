@@ -20,6 +20,7 @@ from robomarl.core.config import UserError
 from robomarl.core.types import Figures
 from robomarl.domains.soccer.core.sight.own_pose import turned, wrapped
 from robomarl.domains.soccer.lab.batch import SoccerSim, make_soccer
+from robomarl.domains.soccer.lab.controllers import SCRIPTS
 from robomarl.domains.soccer.lab.evaluation.evaluate import figures, make_player, unsure_of_place
 from robomarl.domains.soccer.lab.evaluation.match import MatchTally, count
 from robomarl.domains.soccer.lab.game import SoccerWorld
@@ -61,7 +62,7 @@ class MatchesConfig:
     """Bundle or run of our team, or the folder of `robomarl.domains.soccer.lab.lessons.pixel_policy`."""
     pose_error_m: float | None = None
     """Error of the own place that our filter reckons with; by default that of a bundle that reads pictures, else the
-    scenario's, which is that of geometric eyes."""
+    scenario's, which is that of geometric eyes. Scripts have no filter."""
     scenario: str = "soccer_2v2"
     """Game."""
     seed: int = 0
@@ -114,7 +115,7 @@ def our_team(config: MatchesConfig, sim: SoccerSim) -> Player:
         if not isinstance(sim, EyesSim):
             raise UserError(f"--policy {folder}: reads pixels; add --eyes pixels.")
         return pixel_team(folder, sim, params)
-    if params is None:
+    if params is None or config.policy in SCRIPTS:
         return make_player(config.policy, scenario, scenario.roles)
     return PilotedTeam(resolve_policy(config.policy)[0], scenario, "qp", params)
 

@@ -18,8 +18,10 @@ def run(args: Args) -> Figures:
     """Fly the campaign, and print the results; `passed` says that no robots touched."""
     if args.resume and not args.out:
         raise UsageError("--resume needs --out DIR, the folder of the campaign to go on with.")
-    if args.tube and (args.worst or args.filter != "certificate"):
-        raise UsageError("--tube belongs to --filter certificate without --worst; leave it out.")
+    if args.tube and args.filter != "certificate":
+        raise UsageError("--tube attacks the tube of the certificate; add --filter certificate.")
+    if args.tube and args.worst:
+        raise UsageError("--tube attacks the tube of a vehicle file, --worst the robots of a scenario; leave one out.")
     with shared(args.on, args.workers):
         return run_worst(args) if args.worst else _run_campaign(args)
 

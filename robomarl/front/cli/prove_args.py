@@ -65,7 +65,7 @@ class Args:
     """Scales of all declared bounds (with `--worst`); by default 1, then up (or down) to the first contact."""
     tube: bool = False
     """With `--filter certificate`: attack the tube that robots of this vehicle file stay in, and try to prove it, in
-    about a minute. A tube that an attack leaves is not proven."""
+    about 20 s of processor time. A tube that an attack leaves is not proven."""
     sim: Literal["point", "mujoco"] = "point"
     """Simulator of `--worst`: point masses with directed errors, or malicious commands on MuJoCo (of a
     scenario or bundle).

@@ -92,8 +92,9 @@ def prove_tube(params: SafetyParams, figures: CertificateFigures, mesh: CoverMes
         mesh: fineness.
     """
     axes = range(2 if params.planar else 3)
-    found = {axis: bound_m(axis_of(params, figures, axis), mesh) for axis in axes if axis != 1}
-    bounds = tuple(found[0 if axis == 1 else axis] for axis in axes)
+    numbers = [axis_of(params, figures, axis) for axis in axes]
+    found = {one: bound_m(one, mesh) for one in dict.fromkeys(numbers)}  # x and y often have the same
+    bounds = tuple(found[one] for one in numbers)
     share = figures.smooth_count**2 - 1
     smoothed_m = math.hypot(*figures.accel_m_s2) * share * figures.period_s**2 / 24
     radius_m = math.hypot(*(bound * q for bound, q in zip(bounds, figures.squash, strict=False))) + smoothed_m
@@ -101,7 +102,7 @@ def prove_tube(params: SafetyParams, figures: CertificateFigures, mesh: CoverMes
 
 
 def axis_of(params: SafetyParams, figures: CertificateFigures, axis: int) -> TubeAxis:
-    """Return the numbers of an axis; x and y have the same."""
+    """Return the numbers of an axis."""
     s = params.safety
     return TubeAxis(
         c=figures.tracker,

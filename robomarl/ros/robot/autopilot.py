@@ -199,21 +199,21 @@ class Autopilot:
         in_state_s = at_s - self._entered_s
         rule, why = self._rule(reading, at_s) if self.active else (TeamFallback.CONTINUE, "")
         task = self._inbox.task
-        carries, lifted = task.team_rule is not TeamFallback.CONTINUE, task.lifted(reading.view)
+        hangs = task.hangs(reading.view)
         return Conditions(
             ready=waits and not (reading.problems or self._others(at_s)),
             link=self._heartbeat.alive(at_s),
             pressed=self._heartbeat.pressed(at_s),
             aloft=own is not None and self._hover.aloft(float(own.pos_m[2])),
             team_aloft=flies or all(map(self._hover.aloft, mates.pos_m[:, 2][mates.mask].tolist())),
-            lifted=flies or lifted,
+            lifted=flies or task.lifted(reading.view),
             blended=in_state_s >= self._patience.blend_s,
             down=self.state is State.LAND and own is not None and self._hover.down(own, at_s),
-            held_up=self._is_held_up(at_s) and not (carries and lifted),
+            held_up=self._is_held_up(at_s) and not hangs,
             lost=at_s - self._decider.lost_s > self._patience.silent_after_s,
             away=at_s - self._ticked_s > self._patience.vehicle_alone_s,
             expired=self.status.armed and not self.active and in_state_s > self._patience.arm_lasts_s,
-            rejoins=carries and lifted and any(one is not None and one.word.number > 0 for one in reading.told),
+            rejoins=hangs and any(one is not None and one.word.number > 0 for one in reading.told),
             rule=rule,
             waited=self.state is State.TAKEOFF and in_state_s > self._patience.takeoff_s,
             rule_why=why,

@@ -165,4 +165,6 @@ def test_a_tube_that_an_attack_leaves_is_refuted(radius_m: float, refuted: bool,
 
 def test_the_option_belongs_to_the_certificate(capsys: pytest.CaptureFixture):
     assert main(["prove", "gritsbot", "--tube"]) == 2
-    assert "--tube belongs to --filter certificate" in capsys.readouterr().err
+    assert "add --filter certificate" in capsys.readouterr().err
+    assert main(["prove", "swap_4", "--tube", "--worst", "--filter", "certificate"]) == 2
+    assert "leave one out" in capsys.readouterr().err

@@ -144,12 +144,10 @@ def test_a_report_that_is_fresher_than_the_own_picture_is_a_report():
 def test_what_is_remembered_counts_the_error_of_the_own_place():
     """The belief is corrected by 0.35 m after the sighting, so the opponent's place is off by as much then."""
     view, guard = view_of([(0.0, 0.0, 0.0), *APART[1:]]), filter_for(action(SCENARIO), unsure(0.4))
-    backs, found = np.tile([-2.0, 0.0, 0.0, 0.0], (1, SCENARIO.count, 1)), list[float]()
-    for own in (True, False):
-        carry, _ = guard(guard.init((1, SCENARIO.count)), seeing(view, (-0.45, 0.0, 0.0, 0.0), own), 0 * backs)
-        found.append(float(guard(carry, moved(view, 0.35), backs)[1].command[0, 0, 0]))
-    assert found[0] == pytest.approx(found[1], abs=1e-6)
-    assert found[0] > -1.0
+    backs = np.tile([-2.0, 0.0, 0.0, 0.0], (1, SCENARIO.count, 1))
+    row = (-0.45, 0.0, 0.0, 0.0)
+    carry, _ = guard(guard.init((1, SCENARIO.count)), seeing(view, row), 0 * backs)
+    assert guard(carry, moved(view, 0.35), backs)[1].command[0, 0, 0] > -1.0
 
 
 @pytest.mark.parametrize("off_m", [-0.3, 0.3])

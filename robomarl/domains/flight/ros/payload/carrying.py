@@ -18,6 +18,8 @@ from robomarl.domains.flight.ros.payload.topics import LOAD_GOAL, LOAD_POSE
 from robomarl.ros.fieldtask import FieldTask, Seat, Sensor
 from robomarl.ros.robot.state_machine import TeamFallback
 
+OFF_GROUND_M = 0.05
+"""Height [m] of the lower face of a level load from which on it counts as off the ground."""
 LIFTED_M = 0.05
 """Distance [m] below the lowest start of an episode above which the policy can take over."""
 SLACK_SHARE = 0.95
@@ -74,6 +76,10 @@ class Carrying:
         """The load is as high as the policy has learned to carry it."""
         return bool(_load(view).load_pos_m[2] > self.load.start.low_m[2] - LIFTED_M)
 
+    def hangs(self, view: LocalView) -> bool:
+        """The load is off the ground: it would fall."""
+        return bool(_load(view).load_pos_m[2] + self.load.box_low_m[2] > OFF_GROUND_M)
+
     def station(self, view: LocalView) -> np.ndarray | None:
         """[2] below which this robot's cable leans as it should when it lifts a level load.
 
@@ -102,6 +108,7 @@ def field_task(content: Content, seat: Seat) -> FieldTask:
         sensed=lambda values, snapshot: carrying.sensed(values[LOAD_POSE.name]),
         max_age_s=0.16,
         lifted=carrying.lifted,
+        hangs=carrying.hangs,
         goal=LOAD_GOAL,
         role=np.int32(seat.index),
         team_rule=TeamFallback(carrying.load.fallback),

@@ -34,6 +34,15 @@ def read_lessons(files: list[Path]) -> Lessons:
     return Lessons(*(np.concatenate([part[:length] for part in column], 1) for column in zip(*every, strict=True)))
 
 
+def check_long(lessons: Lessons, unroll: int) -> None:
+    """Raises `UserError` for fewer decisions than a gradient goes back through, or a single match."""
+    decisions, matches = lessons.obs.shape[:2]
+    if decisions < unroll or matches < 2:
+        raise UserError(
+            f"--lessons: {matches} matches of {decisions} decisions; a fit needs 2 of {unroll}; record more of them."
+        )
+
+
 def _read(file: Path) -> Lessons:
     try:
         with np.load(file, allow_pickle=False) as data:

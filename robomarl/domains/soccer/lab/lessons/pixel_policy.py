@@ -22,7 +22,7 @@ from robomarl.core.filter.params import SafetyParams
 from robomarl.core.spec import ActionSpec
 from robomarl.domains.soccer.core.sight.layout import SPOT, SightLayout
 from robomarl.domains.soccer.lab import task
-from robomarl.domains.soccer.lab.lessons.lesson import read_lessons
+from robomarl.domains.soccer.lab.lessons.lesson import check_long, read_lessons
 from robomarl.domains.soccer.lab.lessons.pixel_network import PixelNetwork
 from robomarl.domains.soccer.lab.lessons.pixel_view import ODOMETRY, PixelObserver
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
@@ -133,6 +133,7 @@ def fit_network(config: PixelPolicyConfig) -> tuple[float, float]:
     lessons, layout = read_lessons(list(config.lessons)), SightLayout()
     wanted = of_body(task.action(scenario), lessons.wanted, lessons.heading)
     obs, wanted = (torch.from_numpy(part.reshape(len(part), -1, part.shape[-1])) for part in (lessons.pixels, wanted))
+    check_long(lessons, config.unroll)
     apart = lessons.obs.shape[2] * max(1, round(config.held_out * lessons.obs.shape[1]))
     network = network_of(config.out, obs.shape[-1], layout)
     if not is_pixel_policy(config.out):

@@ -84,9 +84,9 @@ def record(config: RecordConfig) -> Lessons:
     Raises:
         UserError: a name that is unknown, a bundle without a perception network, or no matches.
     """
-    if config.matches < 1:
-        raise UserError(f"--matches {config.matches} must be at least 1.")
     scenario = load_scenario(config.scenario, SoccerScenario)
+    if config.matches < 1 or config.seconds * scenario.rates.policy_hz < 1:
+        raise UserError(f"--matches {config.matches} --seconds {config.seconds:g}: no match of a decision or more.")
     sim = _games(config, scenario)
     teacher, student = ClearTeacher(config.teacher, scenario), _student(config, scenario, sim)
     both = BothSides(scenario, student, make_player(config.against, scenario, scenario.opponent.roles))

@@ -18,7 +18,7 @@ import tyro
 from tqdm import tqdm
 
 from robomarl.core.config import UserError
-from robomarl.domains.soccer.lab.lessons.lesson import Lessons, read_lessons
+from robomarl.domains.soccer.lab.lessons.lesson import Lessons, check_long, read_lessons
 from robomarl.lab.train.algorithm import init_state
 from robomarl.lab.train.imitation import zeros_of
 from robomarl.lab.train.networks import Networks
@@ -69,7 +69,9 @@ def fit_policy(config: StatePolicyConfig) -> tuple[float, float]:
         UserError: no lessons, lessons of another observation, or the folder exists.
     """
     run = run_of(config.start)
-    kept, apart = divided(read_lessons(list(config.lessons)), config.held_out)
+    lessons = read_lessons(list(config.lessons))
+    check_long(lessons, config.unroll)
+    kept, apart = divided(lessons, config.held_out)
     if kept.obs.shape[-1] != run.env.observation_size:
         raise UserError(
             f"--lessons: an observation has {kept.obs.shape[-1]} numbers, that of {config.start} "
