@@ -22,9 +22,9 @@ FAR = 16.0
 REFUSED = 6
 """Refused pictures in a row after which the filter believes the picture."""
 ALIKE = 30.0
-"""Factor on a picture's variance: errors of successive pictures are alike, and the filter takes them as new. With 30 the
-stated error holds the true one in 99.4 % of the decisions of recorded matches (two standard deviations); with 60, which
-an earlier network needed for 93 %, in all of them, and with 3 it held it in 36 %, and one in 40 was half a turn off."""
+"""Factor on a picture's variance: errors of successive pictures are alike, and the filter takes them as new. The stated
+error, two standard deviations, holds the true one in 99.4 % of the decisions of recorded matches; in all of them with
+60, which an earlier network needed for 93 %; in 36 % with 3, and then one belief in 40 was half a turn off."""
 
 
 Pose = tuple[float, float, float]
