@@ -22,8 +22,9 @@ stiff box is a small one, and no teammate's errors come into it."""
 SMOOTH_S = 0.32
 """Time over which the tracked point averages the reference: commands ramp where the reference begins to brake."""
 TUBE_SHARE = 1.12
-"""Factor of the box's half diagonal in the tube. Where a policy swings, errors of the estimate change their sign at
-each decision, and commands act when they hurt most, robots came 1.08 times as far (`benchmarks.certificate.swings`)."""
+"""Factor of the box's half diagonal in the tube. An evolution took robots 1.08 times as far, of what swings with errors
+that alternate (`benchmarks.certificate.swings`); an attack that chooses single decisions took them farther out than the
+tube (docs/certificate.md, "The tube, proved")."""
 SWAY = 1.5
 """With a long delay stiff walls make robots sway, however small disturbances are. So tubes have room for disturbances,
 all told, of this times the tracker's brake times the square of the gain times the delay's spread."""
