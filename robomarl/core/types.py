@@ -55,3 +55,8 @@ class FilterResult(NamedTuple):
     """[...] int: a `Reason` of `robomarl.core.filter.filter`; says which fallback acted, if any."""
     margin_m: Array
     """[...] smallest separation beyond the safety distance that the filter saw [m]; +inf if alone."""
+
+
+def divided(nominal: Array) -> tuple[Array, Array | None]:
+    """Split commands into [..., 4] and the gain [...] that a policy sets; None where there is none."""
+    return nominal[..., :SENT], nominal[..., SENT] if nominal.shape[-1] > SENT else None

@@ -154,7 +154,7 @@ def test_nodes_of_unlike_robots_know_the_vehicles_of_all():
 def test_preflight_and_monitor_know_the_distances_of_each_vehicle():
     said = price_row(mixed()).why
     assert "crazyflie_21: estimator " in said and "; carrier_600: estimator " in said
-    assert "0.63 m beside" in said and said.endswith("two of unlike vehicles keep the larger distance")
+    assert "0.65 m beside" in said and said.endswith("two of unlike vehicles keep the larger distance")
     (monitor,) = [node for node in plan_fleet(mixed()) if node.executable == "monitor_node"]
     assert list(monitor.parameters["vehicles"]) == ["crazyflie_21"] * 3 + ["carrier_600"]
 

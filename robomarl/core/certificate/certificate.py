@@ -28,8 +28,7 @@ from robomarl.core.filter.model import bias, stacked
 from robomarl.core.filter.model.constants import constants_of
 from robomarl.core.filter.model.strangers import strangers_in
 from robomarl.core.filter.params import SafetyParams
-from robomarl.core.filter.policy_gain_filter import divided
-from robomarl.core.types import SENT, Array
+from robomarl.core.types import SENT, Array, divided
 from robomarl.core.view import Heard, Plan
 
 EARLY_SHARE = 0.45

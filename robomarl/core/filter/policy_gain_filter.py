@@ -9,7 +9,7 @@ import numpy as np
 from robomarl.core.filter.filter import SafetyFilter
 from robomarl.core.filter.memory import Decide, FilterCarry, Memory
 from robomarl.core.geometry import namespace
-from robomarl.core.types import SENT, Array, FilterResult
+from robomarl.core.types import SENT, Array, FilterResult, divided
 from robomarl.core.view import LocalView
 
 
@@ -27,11 +27,6 @@ def filter_gained(
     """
     carry, result = decide(carry, view, *divided(nominal))
     return carry, result._replace(nominal=nominal)
-
-
-def divided(nominal: Array) -> tuple[Array, Array | None]:
-    """Split commands into [..., 4] and the gain [...] that a policy sets; None where there is none."""
-    return nominal[..., :SENT], nominal[..., SENT] if nominal.shape[-1] > SENT else None
 
 
 class GainedFilter(SafetyFilter):
