@@ -58,7 +58,7 @@ def sights_of(config: RollingConfig) -> tuple[dict[str, list[Sight]], Labels, np
         scene = draw_scene(first, pitch, camera.place_m[0], kinds, BATCH)
         scene = scene._replace(turn=config.turn_rad_s * jnp.sign(scene.turn))
         found = render(scene, draw_look(second, camera, BATCH))
-        return found.strip, labels_of(scene, found, camera.place_m[0]), scene.turn
+        return found.strip, labels_of(scene, found, camera.place_m[0]), scene.turn  # pyright: ignore[reportReturnType]
 
     batches = [jax.tree.map(np.asarray, drawn(jax.random.key(SEED + k))) for k in range(-(-config.num // BATCH))]
     strips, labels, turns = jax.tree.map(lambda *parts: np.concatenate(parts, -1), *batches)

@@ -15,6 +15,9 @@ FORWARD, LEFT, TURN, KICK = range(4)
 class PixelNetwork(nn.Module):
     """Perception's output, odometry and radio to a unit action, by a gated recurrent unit."""
 
+    mean: Tensor
+    spread: Tensor
+
     def __init__(self, size: int, layout: SightLayout, hidden: int = 256, actions: int = 4) -> None:
         """Make the layers.
 

@@ -111,7 +111,7 @@ def pixel_team(folder: Path, sim: EyesSim, params: SafetyParams | None = None) -
     """Return the team behind the safety filter, which works with the tracker's belief as it does for state policies;
     the filter's parameters are the scenario's, or `params`.
     """
-    return PilotedTeam(PixelPolicy(folder, sim), sim.scenario, "qp", params)
+    return PilotedTeam(PixelPolicy(folder, sim), sim.scenario, "qp", params)  # pyright: ignore[reportArgumentType]
 
 
 def network_of(folder: Path, size: int, layout: SightLayout) -> PixelNetwork:
