@@ -16,7 +16,6 @@ import numpy as np
 import tyro
 
 from benchmarks.eyes.looks import Film, Look, camera_with, draw_film, filmed
-from robomarl.core.config import UserError
 from robomarl.core.types import Figures
 from robomarl.domains.soccer.core.sight.own_pose import turned, wrapped
 from robomarl.domains.soccer.lab.batch import SoccerSim, make_soccer
@@ -24,13 +23,12 @@ from robomarl.domains.soccer.lab.controllers import SCRIPTS
 from robomarl.domains.soccer.lab.evaluation.evaluate import figures, make_player, unsure_of_place
 from robomarl.domains.soccer.lab.evaluation.match import MatchTally, count
 from robomarl.domains.soccer.lab.game import SoccerWorld
-from robomarl.domains.soccer.lab.lessons.pixel_policy import is_pixel_policy, pixel_team
+from robomarl.domains.soccer.lab.lessons.pixel_policy import is_pixel_policy, student_team
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.domains.soccer.lab.sight.eyes_sim import Cameras, DrawnCameras, EyesSim, RenderedCameras, seeing_soccer
 from robomarl.domains.soccer.lab.sight.pitch import camera_of
 from robomarl.lab.camera.network_strip import strip_of
-from robomarl.lab.evaluate.resolve import resolve_policy
-from robomarl.lab.league.two_sides import BothSides, PilotedTeam, Player
+from robomarl.lab.league.two_sides import BothSides, Player
 from robomarl.lab.sim.scenario import load_scenario
 
 SETTLED = 25
@@ -109,15 +107,10 @@ def games_of(config: MatchesConfig, scenario: SoccerScenario, pixels: bool) -> S
 
 def our_team(config: MatchesConfig, sim: SoccerSim) -> Player:
     """Return our team; raises `UserError` where there is none of that name, or no pixels for one that needs them."""
-    folder, scenario = Path(config.policy), sim.scenario
-    params = None if config.pose_error_m is None else unsure_of_place(scenario, config.pose_error_m)
-    if is_pixel_policy(folder):
-        if not isinstance(sim, EyesSim):
-            raise UserError(f"--policy {folder}: reads pixels; add --eyes pixels.")
-        return pixel_team(folder, sim, params)
-    if params is None or config.policy in SCRIPTS:
-        return make_player(config.policy, scenario, scenario.roles)
-    return PilotedTeam(resolve_policy(config.policy)[0], scenario, "qp", params)
+    name, scenario, error_m = config.policy, sim.scenario, config.pose_error_m
+    if name in SCRIPTS or error_m is None and not is_pixel_policy(Path(name)):
+        return make_player(name, scenario, scenario.roles)
+    return student_team(name, sim, None if error_m is None else unsure_of_place(scenario, error_m))
 
 
 class FilmedCameras:

@@ -110,7 +110,7 @@ class FieldTask:
     """A sensor that is older counts as lost."""
     lifted: Callable[[LocalView], bool] = lambda view: True
     hangs: Callable[[LocalView], bool] = lambda view: False
-    """Whether the team has a load that is off the ground."""
+    """Function that says True where the team's load is off the ground: it would fall."""
     """The load hangs free: PICKUP is over. Always so where there is none."""
     goal: Topic = GOAL
     """Topic of the goal: one for each robot, or one for the team (in the namespace `BASE/world`)."""

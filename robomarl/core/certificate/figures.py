@@ -43,8 +43,8 @@ WALL_TUBES = 1.7
 FRONT_M = 0.01
 """Distance that the front keeps beyond that of pacts, side by side: anchors are some decisions old."""
 FRONT_M_S, FRONT_S = 0.1, 0.25
-"""Error of velocities that the front reckons with, at most what a reference gains in that time. It keeps robots from
-the edge of what the rule allows, where crowds get stuck. With it, who has the smaller gain makes room."""
+"""Velocity error [m/s] in the front's rows, at most what a reference gains in the time [s]. It keeps robots off the
+edge of what the rule allows, where crowds get stuck, and lets the robot with the smaller gain make room."""
 SEGMENT_S = 0.08
 """Longest time between two times at which courses are compared."""
 WHOLE = 1e-6

@@ -1,4 +1,4 @@
-"""`robomarl prove --tube`: what an attack finds of the certificate's tube, and what can be proved of it."""
+"""`robomarl prove --tube`: an attack on the certificate's tube, and a proof of it."""
 
 import math
 from typing import TYPE_CHECKING

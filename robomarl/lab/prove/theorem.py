@@ -33,6 +33,7 @@ from robomarl.core.config import UserError
 from robomarl.core.filter.model.constants import constants_of
 from robomarl.core.filter.params import SafetyParams
 from robomarl.core.hardware.sections import LimitConfig, Vector3
+from robomarl.lab.prove.tube import smoothing_m
 
 ROUNDING = Fraction(1, 10**9)
 """Allowance for the rounding of sums and roots in double precision."""
@@ -143,10 +144,8 @@ def _bodies(given: Given) -> Iterator[Claim]:
 
 def _box_in_tube(name: str, given: Given, tube: Tube) -> Claim:
     """The tube's radius holds the share of the box and what smoothing adds, in the metric of the downwash."""
-    figures, count = given.figures, given.figures.smooth_count
-    ratio = given.ratio
+    ratio, smooth_m = given.ratio, smoothing_m(given.figures)
     x, y, z = map(z3.Real, AXES)
-    smooth_m = sum(a * a for a in figures.accel_m_s2) ** 0.5 * (count**2 - 1) * figures.period_s**2 / 24
     half = [exact(side) for side in tube.half_m]
     left = exact(tube.radius_m - smooth_m)
     inside = [z3.And(-h <= v, v <= h) for v, h in zip((x, y, z), half, strict=True)]
@@ -271,13 +270,12 @@ def _strangers(given: Given) -> Iterator[Claim]:
     f, params = given.figures, given.params
     if (told := params.strangers) is None:
         return
-    smooth_m = math.hypot(*f.accel_m_s2) * (f.smooth_count**2 - 1) * f.period_s**2 / 24
     step = (f.span_s - f.period_s) / f.segments
     parts = {
         "kept": told.separation_m,
         "place of the stranger": told.position_error_m,
         "place of who saw it": params.safety.position_error_m,
-        "tube": TUBE_SHARE * math.hypot(*f.unlearned.half_m) + smooth_m,
+        "tube": TUBE_SHARE * math.hypot(*f.unlearned.half_m) + smoothing_m(f),
         "look-ahead": params.look_ahead_m,
         "clocks": (f.speed_m_s + told.speed_m_s) * CLOCK_OFFSET_S,
         "arc": max(f.accel_m_s2) * step**2 / 8,

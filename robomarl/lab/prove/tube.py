@@ -24,6 +24,7 @@ import numpy as np
 
 from robomarl.core.certificate.figures import CertificateFigures
 from robomarl.core.certificate.tracker import PLACE_PER_S2, SPEED_PER_S
+from robomarl.core.filter.model.barriers import braking_speed
 from robomarl.core.filter.model.constants import Constants
 from robomarl.core.filter.params import SafetyParams
 from robomarl.core.types import Array
@@ -69,7 +70,7 @@ class TubeAxis:
 
 
 class Proof(NamedTuple):
-    """What was proved of a tube."""
+    """Bounds that a robot provably keeps from its tracked point and its reference."""
 
     bounds_m: tuple[float, ...]
     """Largest error along x, y and z; infinite where nothing is proved."""
@@ -95,10 +96,14 @@ def prove_tube(params: SafetyParams, figures: CertificateFigures, mesh: CoverMes
     numbers = [axis_of(params, figures, axis) for axis in axes]
     found = {one: bound_m(one, mesh) for one in dict.fromkeys(numbers)}  # x and y often have the same
     bounds = tuple(found[one] for one in numbers)
-    share = figures.smooth_count**2 - 1
-    smoothed_m = math.hypot(*figures.accel_m_s2) * share * figures.period_s**2 / 24
-    radius_m = math.hypot(*(bound * q for bound, q in zip(bounds, figures.squash, strict=False))) + smoothed_m
-    return Proof(bounds, radius_m, figures.learned.radius_m)
+    corner_m = math.hypot(*(bound * q for bound, q in zip(bounds, figures.squash, strict=False)))
+    return Proof(bounds, corner_m + smoothing_m(figures), figures.learned.radius_m)
+
+
+def smoothing_m(figures: CertificateFigures) -> float:
+    """Return how far [m] the mean of m points at equal times T is from a path of bounded acceleration a: at most
+    a T^2 (m^2 - 1) / 24 from its middle."""
+    return math.hypot(*figures.accel_m_s2) * (figures.smooth_count**2 - 1) * figures.period_s**2 / 24
 
 
 def axis_of(params: SafetyParams, figures: CertificateFigures, axis: int) -> TubeAxis:
@@ -236,7 +241,5 @@ def allowed(c: Constants, clearance_m: tuple[Array, Array], speed_m_s: Array, si
 
 
 def _speed(c: Constants, clearance_m: Array) -> Array:
-    """Return the speed from which a clearance suffices to brake, as `barriers.braking_speed`."""
-    knee = c.brake_m_s2 / c.slope_per_s
-    root = np.sqrt(np.maximum(2 * c.brake_m_s2 * clearance_m - knee * knee, 0.0))
-    return np.where(clearance_m * c.slope_per_s < knee, c.slope_per_s * clearance_m, root)
+    """Return the speed [m/s] from which a clearance suffices to brake."""
+    return braking_speed(c.slope_per_s, clearance_m, c.brake_m_s2, np)

@@ -29,7 +29,7 @@ KEPT = 0.2
 COPIED_EVERY = 10
 """Generations between two such copies."""
 STEADY = 0.25
-"""Share of the robots whose errors don't flip at first."""
+"""Share of the robots that begin the search with errors of one sign."""
 LONGEST = 40
 """Decisions in a stretch that is changed at once."""
 WARM_SHARE = 0.03

@@ -237,7 +237,7 @@ class _Row(NamedTuple):
     vel: Triple
     """[m/s]"""
     age_s: float
-    """Age of the last picture of it."""
+    """Time [s] since the last picture that shows the thing."""
 
 
 def _pose_at(trail: Trail, time_s: float) -> Pose:

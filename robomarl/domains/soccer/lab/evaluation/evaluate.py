@@ -29,7 +29,6 @@ from robomarl.domains.soccer.lab.evaluation.match import (
 from robomarl.domains.soccer.lab.evaluation.picture import film_match
 from robomarl.domains.soccer.lab.scenario import SoccerScenario, check_roles
 from robomarl.domains.soccer.lab.sections import Sees
-from robomarl.domains.soccer.lab.sight.pitch import as_mounted, camera_of
 from robomarl.lab.evaluate.episodes import EpisodeScore, Step
 from robomarl.lab.evaluate.evaluation import EvalRow, FlownPolicy
 from robomarl.lab.evaluate.intervals import wilson
@@ -170,11 +169,11 @@ class TrainedTeam(PilotedTeam):
 
         The filter of a bundle that reads pictures reckons with the error of the own place that its contract states.
         """
-        reads = isinstance(policy, Policy) and policy.contract.image is not None
-        error_m = policy.contract.safety.safety.position_error_m if reads else None
-        super().__init__(policy, scenario, mode, None if error_m is None else unsure_of_place(scenario, error_m))
+        sealed = policy if isinstance(policy, Policy) and policy.contract.image else None
+        params = unsure_of_place(scenario, sealed.contract.safety.safety.position_error_m) if sealed else None
+        super().__init__(policy, scenario, mode, params)
         self.sees: Sees = sees
-        self.network: bytes | None = policy.bundle.files[PERCEPTION_FILE] if reads else None
+        self.network: bytes | None = sealed.bundle.files[PERCEPTION_FILE] if sealed else None
         """Perception network of a bundle that reads pictures."""
 
 
@@ -243,11 +242,9 @@ def _sim(scenario: SoccerScenario, ours: Player, config: GameConfig, num: int) -
     plain = make_soccer(scenario, config.sim, num, config.seed)
     if not isinstance(ours, TrainedTeam) or ours.network is None:
         return plain
-    from robomarl.domains.soccer.lab.sight.eyes_sim import DrawnCameras, seeing_soccer
-    from robomarl.lab.camera.network_strip import strip_of
+    from robomarl.domains.soccer.lab.sight.eyes_sim import drawn_soccer
 
-    cameras = DrawnCameras(scenario, config.seed + 100, as_mounted(camera_of(scenario)), strip_of(ours.network))
-    return seeing_soccer(plain, ours.network, cameras, config.seed)
+    return drawn_soccer(plain, ours.network, config.seed)
 
 
 def _set_pieces(scenario: SoccerScenario, ours: Player, config: GameConfig) -> Figures:

@@ -34,13 +34,29 @@ def read_lessons(files: list[Path]) -> Lessons:
     return Lessons(*(np.concatenate([part[:length] for part in column], 1) for column in zip(*every, strict=True)))
 
 
-def check_long(lessons: Lessons, unroll: int) -> None:
-    """Raises `UserError` for fewer decisions than a gradient goes back through, or a single match."""
+def divided(lessons: Lessons, share: float, unroll: int) -> tuple[Lessons, Lessons]:
+    """Return most matches, and the last ones, that are kept apart.
+
+    Args:
+        lessons: all matches.
+        share: of the matches that are kept apart, one at the least.
+        unroll: number of decisions through which a gradient goes back.
+
+    Raises:
+        UserError: matches are shorter than that, or there is but one.
+    """
     decisions, matches = lessons.obs.shape[:2]
     if decisions < unroll or matches < 2:
         raise UserError(
             f"--lessons: {matches} matches of {decisions} decisions; a fit needs 2 of {unroll}; record more of them."
         )
+    apart = max(1, round(share * matches))
+    return Lessons(*(part[:, :-apart] for part in lessons)), Lessons(*(part[:, -apart:] for part in lessons))
+
+
+def robots_in(part: np.ndarray) -> np.ndarray:
+    """[T, B, X] of [T, E, N, X]: the robots of all matches side by side."""
+    return part.reshape(len(part), -1, part.shape[-1])
 
 
 def _read(file: Path) -> Lessons:

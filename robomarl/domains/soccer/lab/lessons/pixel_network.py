@@ -8,8 +8,6 @@ from robomarl.domains.soccer.core.sight.layout import SPOT, SightLayout
 
 SPOT_FEATURES = 9
 """Numbers that the network reads of a spot: see `_spots`."""
-FORWARD, LEFT, TURN, KICK = range(4)
-"""Elements of an action: acceleration in the body frame, yaw rate, kick."""
 
 
 class PixelNetwork(nn.Module):

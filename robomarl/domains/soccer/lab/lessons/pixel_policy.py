@@ -9,6 +9,7 @@ gets `network.pt`; the folder is a student of `record`, and a `--policy` of `ben
 # pyright: reportMissingImports=false, reportUnknownMemberType=false
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -22,11 +23,13 @@ from robomarl.core.filter.params import SafetyParams
 from robomarl.core.spec import ActionSpec
 from robomarl.domains.soccer.core.sight.layout import SPOT, SightLayout
 from robomarl.domains.soccer.lab import task
-from robomarl.domains.soccer.lab.lessons.lesson import check_long, read_lessons
+from robomarl.domains.soccer.lab.batch import SoccerSim
+from robomarl.domains.soccer.lab.lessons.lesson import Lessons, divided, read_lessons, robots_in
 from robomarl.domains.soccer.lab.lessons.pixel_network import PixelNetwork
 from robomarl.domains.soccer.lab.lessons.pixel_view import ODOMETRY, PixelObserver
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.domains.soccer.lab.sight.eyes_sim import EyesSim
+from robomarl.lab.evaluate.resolve import resolve_policy
 from robomarl.lab.league.two_sides import PilotedTeam
 from robomarl.lab.sim.scenario import load_scenario
 
@@ -107,11 +110,18 @@ def is_pixel_policy(folder: Path) -> bool:
     return (folder / FILE).is_file()
 
 
-def pixel_team(folder: Path, sim: EyesSim, params: SafetyParams | None = None) -> PilotedTeam:
-    """Return the team behind the safety filter, which works with the tracker's belief as it does for state policies;
-    the filter's parameters are the scenario's, or `params`.
+def student_team(name: str, sim: SoccerSim, params: SafetyParams | None = None) -> PilotedTeam:
+    """Return the team of a bundle, a run or a folder of this module behind the safety filter, which works with the
+    tracker's belief for all of them; the filter's parameters are the scenario's, or `params`.
+
+    Raises:
+        UserError: there is none of that name, or it reads pixels and the games have none.
     """
-    return PilotedTeam(PixelPolicy(folder, sim), sim.scenario, "qp", params)  # pyright: ignore[reportArgumentType]
+    if not is_pixel_policy(Path(name)):
+        return PilotedTeam(resolve_policy(name)[0], sim.scenario, "qp", params)
+    if not isinstance(sim, EyesSim):
+        raise UserError(f"--policy {name}: reads pixels; add --eyes pixels.")
+    return PilotedTeam(PixelPolicy(Path(name), sim), sim.scenario, "qp", params)  # pyright: ignore[reportArgumentType]
 
 
 def network_of(folder: Path, size: int, layout: SightLayout) -> PixelNetwork:
@@ -131,20 +141,24 @@ def fit_network(config: PixelPolicyConfig) -> tuple[float, float]:
     torch.set_num_threads(1)
     scenario = load_scenario(config.scenario, SoccerScenario)
     lessons, layout = read_lessons(list(config.lessons)), SightLayout()
-    wanted = of_body(task.action(scenario), lessons.wanted, lessons.heading)
-    obs, wanted = (torch.from_numpy(part.reshape(len(part), -1, part.shape[-1])) for part in (lessons.pixels, wanted))
-    check_long(lessons, config.unroll)
-    apart = lessons.obs.shape[2] * max(1, round(config.held_out * lessons.obs.shape[1]))
-    network = network_of(config.out, obs.shape[-1], layout)
+    rows = partial(rows_of, task.action(scenario))
+    kept, apart = map(rows, divided(lessons, config.held_out, config.unroll))
+    network = network_of(config.out, lessons.pixels.shape[-1], layout)
     if not is_pixel_policy(config.out):
-        others = obs[..., SPOT * layout.spots :].flatten(0, 1)
+        others = torch.from_numpy(lessons.pixels[..., SPOT * layout.spots :]).flatten(0, 2)
         network.mean.copy_(others.mean(0))
         network.spread.copy_(others.std(0) + 1e-3)
-    before = judged(network, obs[:, -apart:], wanted[:, -apart:])
-    _improve(config, network, obs[:, :-apart], wanted[:, :-apart])
+    before = judged(network, *apart)
+    _improve(config, network, *kept)
     config.out.mkdir(parents=True, exist_ok=True)
     torch.save(network.state_dict(), config.out / FILE)
-    return before, judged(network, obs[:, -apart:], wanted[:, -apart:])
+    return before, judged(network, *apart)
+
+
+def rows_of(spec: ActionSpec, lessons: Lessons) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the observations [T, B, P] of all robots, and the teacher's actions [T, B, A] along their bodies' axes."""
+    wanted = of_body(spec, lessons.wanted, lessons.heading)
+    return torch.from_numpy(robots_in(lessons.pixels)), torch.from_numpy(robots_in(wanted))
 
 
 def _improve(config: PixelPolicyConfig, network: PixelNetwork, obs: torch.Tensor, wanted: torch.Tensor) -> None:

@@ -17,16 +17,14 @@ from robomarl.core.config import UserError
 from robomarl.domains.soccer.lab.batch import make_soccer
 from robomarl.domains.soccer.lab.evaluation.evaluate import make_player
 from robomarl.domains.soccer.lab.lessons.lesson import Lessons, write_lessons
-from robomarl.domains.soccer.lab.lessons.pixel_policy import is_pixel_policy, pixel_team
+from robomarl.domains.soccer.lab.lessons.pixel_policy import student_team
 from robomarl.domains.soccer.lab.lessons.pixel_view import PixelObserver
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
 from robomarl.domains.soccer.lab.sight.clear_views import cleared
-from robomarl.domains.soccer.lab.sight.eyes_sim import DrawnCameras, EyesSim, seeing_soccer
-from robomarl.domains.soccer.lab.sight.pitch import as_mounted, camera_of
+from robomarl.domains.soccer.lab.sight.eyes_sim import EyesSim, drawn_soccer
 from robomarl.domains.soccer.lab.views import player_views
-from robomarl.lab.camera.network_strip import strip_of
 from robomarl.lab.evaluate.resolve import resolve_policy
-from robomarl.lab.league.two_sides import BothSides, PilotedTeam, Player
+from robomarl.lab.league.two_sides import BothSides
 from robomarl.lab.sim.scenario import load_scenario
 from robomarl.lab.sim.sides import team_view
 
@@ -40,7 +38,7 @@ class RecordConfig:
     student: str = "soccer_2v2_eyes"
     """Bundle or run of our team, or the folder of `pixel_policy`."""
     teacher: str = "soccer_2v2"
-    """Bundle or run that says what it would do."""
+    """Name of the bundle or run that teaches: it says at each decision what it would do."""
     eyes: str = "soccer_2v2_eyes"
     """Bundle with the perception network."""
     against: str = "keeper"
@@ -88,7 +86,7 @@ def record(config: RecordConfig) -> Lessons:
     if config.matches < 1 or config.seconds * scenario.rates.policy_hz < 1:
         raise UserError(f"--matches {config.matches} --seconds {config.seconds:g}: no match of a decision or more.")
     sim = _games(config, scenario)
-    teacher, student = ClearTeacher(config.teacher, scenario), _student(config, scenario, sim)
+    teacher, student = ClearTeacher(config.teacher, scenario), student_team(config.student, sim)
     both = BothSides(scenario, student, make_player(config.against, scenario, scenario.opponent.roles))
     sim.reset()
     teacher.begin(config.matches)
@@ -112,15 +110,7 @@ def _games(config: RecordConfig, scenario: SoccerScenario) -> EyesSim:
     network = load_bundle(config.eyes).files.get(PERCEPTION_FILE)
     if network is None:
         raise UserError(f"--eyes {config.eyes}: reads no pictures; name a bundle with {PERCEPTION_FILE}.")
-    cameras = DrawnCameras(scenario, config.seed + 100, as_mounted(camera_of(scenario)), strip_of(network))
-    plain = make_soccer(scenario, "fast", config.matches, config.seed)
-    return seeing_soccer(plain, network, cameras, config.seed)
-
-
-def _student(config: RecordConfig, scenario: SoccerScenario, sim: EyesSim) -> Player:
-    if is_pixel_policy(Path(config.student)):
-        return pixel_team(Path(config.student), sim)
-    return PilotedTeam(resolve_policy(config.student)[0], scenario, "qp")
+    return drawn_soccer(make_soccer(scenario, "fast", config.matches, config.seed), network, config.seed)
 
 
 def _headings(sim: EyesSim) -> np.ndarray:

@@ -18,7 +18,7 @@ import tyro
 from tqdm import tqdm
 
 from robomarl.core.config import UserError
-from robomarl.domains.soccer.lab.lessons.lesson import Lessons, check_long, read_lessons
+from robomarl.domains.soccer.lab.lessons.lesson import Lessons, divided, read_lessons, robots_in
 from robomarl.lab.train.algorithm import init_state
 from robomarl.lab.train.imitation import zeros_of
 from robomarl.lab.train.networks import Networks
@@ -38,7 +38,7 @@ class StatePolicyConfig:
     lessons: tuple[Path, ...] = ()
     """Files of `robomarl.domains.soccer.lab.lessons.record`."""
     start: str = "soccer_2v2_eyes"
-    """Bundle or run whose actor is fitted."""
+    """Name of the bundle or run that gives the actor."""
     passes: int = 8
     """Passes over the lessons."""
     rate: float = 3e-4
@@ -70,8 +70,7 @@ def fit_policy(config: StatePolicyConfig) -> tuple[float, float]:
     """
     run = run_of(config.start)
     lessons = read_lessons(list(config.lessons))
-    check_long(lessons, config.unroll)
-    kept, apart = divided(lessons, config.held_out)
+    kept, apart = map(rows_of, divided(lessons, config.held_out, config.unroll))
     if kept.obs.shape[-1] != run.env.observation_size:
         raise UserError(
             f"--lessons: an observation has {kept.obs.shape[-1]} numbers, that of {config.start} "
@@ -86,17 +85,9 @@ def fit_policy(config: StatePolicyConfig) -> tuple[float, float]:
     return errors
 
 
-def divided(lessons: Lessons, share: float) -> tuple[MatchRows, MatchRows]:
-    """Return all robots' rows of most matches, and those of the last ones: [T, B, ...] each."""
-    apart = max(1, round(share * lessons.obs.shape[1]))
-
-    def rows(part: np.ndarray) -> jax.Array:
-        return jnp.asarray(part.reshape(len(part), -1, part.shape[-1]))
-
-    first, last = (
-        MatchRows(rows(lessons.obs[:, s]), rows(lessons.wanted[:, s])) for s in (slice(-apart), slice(-apart, None))
-    )
-    return first, last
+def rows_of(lessons: Lessons) -> MatchRows:
+    """Return what all robots of the matches saw, and what they should have done."""
+    return MatchRows(jnp.asarray(robots_in(lessons.obs)), jnp.asarray(robots_in(lessons.wanted)))
 
 
 def improved(

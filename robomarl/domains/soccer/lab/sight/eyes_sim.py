@@ -18,10 +18,11 @@ from robomarl.domains.soccer.lab.engines.robot_cameras import Poses, RobotCamera
 from robomarl.domains.soccer.lab.game import SoccerWorld, move, perceive
 from robomarl.domains.soccer.lab.placement import PLACE_DRAWS
 from robomarl.domains.soccer.lab.scenario import SoccerScenario
-from robomarl.domains.soccer.lab.sight.pitch import camera_of, pitch_of
+from robomarl.domains.soccer.lab.sight.pitch import as_mounted, camera_of, pitch_of
 from robomarl.domains.soccer.lab.sight.renderer import make_renderer
 from robomarl.domains.soccer.lab.sight.scene import SightScene, draw_look, plain_look
 from robomarl.domains.soccer.lab.sight.seeing import NOISE, Seeing
+from robomarl.lab.camera.network_strip import strip_of
 
 
 class Cameras(Protocol):
@@ -108,6 +109,19 @@ def seeing_soccer(plain: SoccerSim, network: bytes, cameras: Cameras, seed: int)
     tracker = SightTracker(scenario.count, camera.place_m[0], shutter_of(camera))
     sim.use(cameras, Seeing(scenario, network, tracker))
     return sim
+
+
+def drawn_soccer(plain: SoccerSim, network: bytes, seed: int) -> EyesSim:
+    """Return the games of another batch, played on drawn pictures of cameras that are mounted as their file says.
+
+    Args:
+        plain: as of `seeing_soccer`, like the other arguments.
+        network: ONNX file.
+        seed: of games, odometry and, apart from them, of the looks.
+    """
+    scenario = plain.scenario
+    cameras = DrawnCameras(scenario, seed + 100, as_mounted(camera_of(scenario)), strip_of(network))
+    return seeing_soccer(plain, network, cameras, seed)
 
 
 class DrawnCameras:

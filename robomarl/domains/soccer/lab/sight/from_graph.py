@@ -6,13 +6,12 @@ what the convolution says of some pictures, so it changes nothing, and learns as
 
 # pyright: reportMissingImports=false, reportUnknownMemberType=false
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
 import torch
 from google.protobuf.message import DecodeError
-from onnx import numpy_helper
+from onnx import ModelProto, numpy_helper
 from torch import nn
 
 from robomarl.core.config import UserError
@@ -47,7 +46,7 @@ def read_graph(file: Path, network: SightNetwork, pictures: torch.Tensor) -> Non
     _settle_norms(network, pictures)
 
 
-def _weights(model: Any) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def _weights(model: ModelProto) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     """Weight and bias of each layer, by the path of its module; `nothing` has a bias alone."""
     values = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
     found: dict[str, tuple[np.ndarray, np.ndarray]] = {}
