@@ -125,6 +125,8 @@ class CertificateFigures:
     later here than there."""
     tether: Tether | None = None
     """Limits that a load sets to the references of its carriers; None: robots carry nothing together."""
+    position_error_m: float = 0.0
+    """Bound of the error of an estimated position."""
     learned_m_s2: float = LEARNED_BIAS_M_S2
     """Bound of the bias's error from which on the robot knows its bias."""
 
@@ -213,6 +215,7 @@ def figures_of(
         beside_m=beside,
         held_s=lead - shared.lead_s,
         tether=tether,
+        position_error_m=s.position_error_m,
     )
 
 

@@ -14,6 +14,7 @@ from robomarl.core.certificate.figures import CertificateFigures
 from robomarl.core.certificate.memory import Certified, CertifiedCarry, DecisionInputs
 from robomarl.core.certificate.pact import Pact, Word
 from robomarl.core.certificate.rule import Pair
+from robomarl.core.certificate.state_box import StateBox
 from robomarl.core.config import UserError
 from robomarl.core.filter import kernel
 from robomarl.core.filter.decision import Library
@@ -174,8 +175,12 @@ def _outcome(memory: Parts, found: Parts) -> tuple[CertifiedCarry, Certified]:
     agreed, offer = (new_tuple(Pair, (courses(memory, at), courses(memory, at + 5))) for at in (10, 21))
     number, offered, is_open, refused = memory[9], memory[20], memory[31], memory[32]
     pact = new_tuple(Pact, (number, agreed, offered, offer, is_open, refused))
-    bias, learned = new_tuple(Bias, memory[34:41]), new_tuple(Bias, memory[46:53])
-    front = new_tuple(FilterCarry, (memory[41], new_tuple(Plan, memory[42:45]), memory[45], learned, memory[53]))
-    carry = new_tuple(CertifiedCarry, (courses(memory, 0), *memory[5:9], pact, memory[33], bias, front))
+    bias, box, learned = (
+        new_tuple(Bias, memory[34:41]),
+        new_tuple(StateBox, memory[41:48]),
+        new_tuple(Bias, memory[53:60]),
+    )
+    front = new_tuple(FilterCarry, (memory[48], new_tuple(Plan, memory[49:52]), memory[52], learned, memory[60]))
+    carry = new_tuple(CertifiedCarry, (courses(memory, 0), *memory[5:9], pact, memory[33], bias, box, front))
     word = new_tuple(Word, (courses(found, 1), found[6], found[7], offer, refused))
     return carry, new_tuple(Certified, (found[0], word, found[8], found[9], found[10], memory[6], found[11]))

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from robomarl.core.certificate.course import CommittedCourse, state_at
 from robomarl.core.certificate.figures import CertificateFigures
 from robomarl.core.certificate.pact import Pact, Word
+from robomarl.core.certificate.state_box import StateBox
 from robomarl.core.filter.memory import FilterCarry
 from robomarl.core.filter.model.bias import Bias
 from robomarl.core.filter.model.look_ahead import heading
@@ -35,6 +36,8 @@ class CertifiedCarry(NamedTuple):
     """[..., Q, 4] commands that have not taken effect for sure yet, oldest first."""
     bias: Bias
     """Estimate of the constant part of the acceleration error."""
+    box: StateBox
+    """States that the robot may have when the next estimate comes."""
     front: FilterCarry
     """Memory of the filter between references."""
 

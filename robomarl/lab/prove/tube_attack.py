@@ -1,29 +1,32 @@
-"""A search for the farthest that a certified robot comes from its tracked point along an axis.
+"""A search for the farthest that a certified robot comes from its tracked point, along each axis and in all.
 
-The robot is the tracker of `core.certificate` itself, its prediction and its walls. The plant has the words of the
-vehicle file: at every decision the search chooses the signs of both errors of the estimate, of the disturbance and of
-the reference's acceleration, and which of the commands that the delay allows acts. A tube that is smaller than what it
-finds is wrong. What it does not find proves nothing.
+The robot is the tracker of `core.certificate` itself, with its box of states, its prediction and its walls. The plant
+has the words of the vehicle file: at every decision the search chooses the directions of both errors of the estimate
+and of the disturbance, each as long as its bound, the signs of the reference's acceleration, and which of the commands
+that the delay allows acts. A tube that is smaller than what it finds is wrong. What it does not find proves nothing.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import jax
+import jax.numpy as jnp
 import numpy as np
 
+from robomarl.core.certificate import state_box
 from robomarl.core.certificate.figures import CertificateFigures
+from robomarl.core.certificate.state_box import StateBox
 from robomarl.core.certificate.tracker import Point, track
 from robomarl.core.config import Count, Positive, Seed
 from robomarl.core.filter.model import stacked
 from robomarl.core.filter.model.bias import Bias
-from robomarl.core.filter.model.motion import Motion
 from robomarl.core.filter.params import SafetyParams
 from robomarl.core.types import Array
 
 POSITION, VELOCITY, PUSH, LATE, WISH = range(5)
-"""What is chosen at a decision, each -1 or 1: signs of the two errors and of the disturbance, the least or the largest
-command that the delay allows, and the sign of the reference's acceleration."""
+"""What is chosen at a decision, a sign or 0 on each axis: directions of the two errors and of the disturbance, the one
+in which the acting command is the largest that the delay allows, and the reference's acceleration."""
 KEPT = 0.2
 """Share of the robots that are copied over the worst ones, now and then."""
 COPIED_EVERY = 10
@@ -41,7 +44,7 @@ class TubeSearch:
     """Size of the search."""
 
     robots: Count = 150
-    """Robots of each axis."""
+    """Robots of each aim: along x, y, z, and all of them."""
     generations: Count = 150
     seconds: Positive = 2.4
     """Time that a robot flies."""
@@ -49,75 +52,111 @@ class TubeSearch:
 
 
 class Farthest(NamedTuple):
-    """The farthest that a robot came along an axis."""
+    """The farthest that a robot came."""
 
     off_m: float
-    """Distance from the tracked point."""
+    """Distance from the tracked point: along the axis or, of all axes, in the metric of the downwash."""
     choices: Array
-    """[steps, 5] int: what was chosen, in the order of `POSITION` to `WISH`."""
-    bias: int
-    """Sign of the bias."""
+    """[steps, 5, 3] int: what was chosen, in the order of `POSITION` to `WISH`."""
+    bias: Array
+    """[3] sign of the bias on each axis."""
 
 
-class AxisPlant:
-    """Robots [3, N] that move along one axis each, x, y and z, behind the tracker and the delay."""
+class Flown(NamedTuple):
+    """Robots [3, N] behind the tracker and the delay, between two decisions."""
 
-    def __init__(self, params: SafetyParams, figures: CertificateFigures, bias: Array) -> None:
-        """Place robots at rest at their points. `bias`: [3, N] sign of the bias, whose part that is not known is as
-        large as the tube allows."""
-        self.safety, self.figures = params.safety, figures
-        c, bounds = figures.tracker, np.array(params.bias_m_s2)[:, None]
-        doubt = np.minimum(bounds, figures.learned_m_s2) + 0.0 * bias
-        self.bias = bias * bounds
-        known, still = (bias * (bounds - doubt)).T, np.zeros((bias.shape[1], 3))
-        self.learned = Bias(known, doubt.T, still, still, still, still[:, 0], still[:, 0])
-        self.pos, self.vel, self.point, self.speed = (np.zeros(bias.shape) for _ in range(4))
-        self.sent = np.zeros((*bias.shape, c.num_acting))
-        self.accels = np.zeros((*bias.shape, figures.smooth_count))
-        self.most = np.array(figures.accel_m_s2)[:, None]
-        periods = (c.horizon_s - figures.ahead_s) / figures.period_s
+    pos: Array
+    vel: Array
+    sent: Array
+    """[3, N, Q] commands on their way."""
+    box: StateBox
+    """[N] states that they may have by what they know."""
+    points: Array
+    """[P, 3, N] tracked points of the last decisions, the newest last."""
+    speed: Array
+    """Velocity of the newest."""
+    accels: Array
+    """[m, 3, N] accelerations of the reference in the last periods."""
+
+
+class AttackedRobots:
+    """The robot of a vehicle file, and what its bounds allow to do to it."""
+
+    def __init__(self, params: SafetyParams, figures: CertificateFigures) -> None:
+        """Keep the numbers."""
+        self.safety, self.figures, self.bounds = params.safety, figures, np.array(params.bias_m_s2)[:, None]
+        self.doubt = np.minimum(self.bounds, figures.learned_m_s2)
+        periods = (figures.tracker.horizon_s - figures.ahead_s) / figures.period_s
         self.lag = int(periods), periods - int(periods)
-        self.points = [self.point] * (self.lag[0] + 2)
 
-    def step(self, chosen: Array) -> Array:
-        """Go on for one period; returns distances [3, N] from the tracked point. `chosen`: [5, 3, N] of `Farthest`."""
-        f, s, t, h = self.figures, self.safety, self.figures.period_s, self.figures.ahead_s
-        self.accels = np.concatenate([self.accels[..., 1:], (chosen[WISH] * self.most)[..., None]], -1)
-        mean = self.accels.mean(-1)
-        ahead = Point(*map(tuple, (self.point + self.speed * h + mean * h * h / 2, self.speed + mean * h, mean)))
-        off_m, off_m_s = s.position_error_m * chosen[POSITION], s.velocity_error_m_s * chosen[VELOCITY]
-        own = Motion(tuple(self.pos + off_m), tuple(self.vel + off_m_s))
-        predicted = stacked.predict(f.tracker, own, np.moveaxis(self.sent, 0, -1), self.learned, np)
-        command, _ = track(f.tracker, predicted, ahead, f.learned.half_m, self.pos[0] == self.pos[0], np)
-        self._move(chosen)
-        self.sent = np.concatenate([self.sent[..., 1:], command[..., None]], -1)
-        self.point, self.speed = self.point + self.speed * t + mean * t * t / 2, self.speed + mean * t
-        self.points = [*self.points[1:], self.point]
-        return self.pos - self._tracked()
+    def begin(self, count: int) -> Flown:
+        """Return robots at rest at their points."""
+        none, still = jnp.zeros((3, count)), jnp.zeros((count, 3))
+        sent, accels = jnp.zeros((3, count, self.figures.tracker.num_acting)), (self.figures.smooth_count, 3, count)
+        points = jnp.zeros((self.lag[0] + 2, 3, count))
+        return Flown(none, none, sent, state_box.anywhere(still, still[:, 0]), points, none, jnp.zeros(accels))
 
-    def _move(self, chosen: Array) -> None:
-        """Move for a period: the vehicle may go on with any of the commands that its delay allows."""
-        queue, left = self.figures.tracker.queue, self.figures.period_s
-        extra = self.bias + chosen[PUSH] * self.safety.accel_error_m_s2
+    def step(self, now: Flown, chosen: Array, bias: Array) -> tuple[Flown, Array]:
+        """Return robots a period later, and their offsets [3, N] from the tracked point.
+
+        Args:
+            now: robots.
+            chosen: [5, 3, N] of `Farthest`.
+            bias: [3, N] sign of the bias, whose part that is not known is as large as the tube allows.
+        """
+        f, c, t, h = self.figures, self.figures.tracker, self.figures.period_s, self.figures.ahead_s
+        accels = jnp.concatenate([now.accels[1:], (chosen[WISH] * np.array(f.accel_m_s2)[:, None])[None]])
+        mean, point = accels.mean(0), now.points[-1]
+        ahead = Point(*map(tuple, (point + now.speed * h + mean * h * h / 2, now.speed + mean * h, mean)))
+        still = jnp.zeros_like(now.pos.T)
+        known, doubt = (bias * (self.bounds - self.doubt)).T, (self.doubt + 0 * bias).T
+        learned = Bias(known, doubt, still, still, still, still[:, 0], still[:, 0])
+        box = self._seen(now, chosen)
+        predicted = stacked.predict(c, state_box.middle_of(box), jnp.moveaxis(now.sent, 0, -1), learned, jnp)
+        command, _ = track(c, predicted, ahead, f.learned.half_m, still[:, 0] == 0, jnp)
+        pos, vel = self._moved(now, chosen, bias)
+        sent = jnp.concatenate([now.sent, command[..., None]], -1)
+        box = state_box.expected(c, box, jnp.moveaxis(sent[..., : c.next_count], 0, -1), learned, jnp)
+        points = jnp.concatenate([now.points[1:], (point + now.speed * t + mean * t * t / 2)[None]])
+        after = Flown(pos, vel, sent[..., 1:], box, points, now.speed + mean * t, accels)
+        return after, pos - self._tracked(points)
+
+    def _seen(self, now: Flown, chosen: Array) -> StateBox:
+        """Return the boxes of states narrowed by estimates with the chosen errors."""
+        s, stamp = self.safety, (now.box.at_s, now.box.at_s == now.box.at_s)
+        pos = now.pos + s.position_error_m * _directions(chosen[POSITION])
+        vel = now.vel + s.velocity_error_m_s * _directions(chosen[VELOCITY])
+        return state_box.narrowed(self.figures.tracker, now.box, (pos.T, vel.T), stamp, s.position_error_m, jnp)
+
+    def _moved(self, now: Flown, chosen: Array, bias: Array) -> tuple[Array, Array]:
+        """Return position and velocity a period later: any of the commands that the delay allows may act."""
+        queue, left, pos, vel = self.figures.tracker.queue, self.figures.period_s, now.pos, now.vel
+        extra = bias * self.bounds + self.safety.accel_error_m_s2 * _directions(chosen[PUSH])
         for oldest, newest, seconds in zip(queue.oldest, queue.newest, queue.speed_s, strict=True):
             if (lasts := min(seconds, left)) <= 0:
                 break
-            able = self.sent[..., oldest : newest + 1]
-            accel = np.where(chosen[LATE] > 0, able.max(-1), able.min(-1)) + extra
-            self.pos, self.vel = self.pos + self.vel * lasts + accel * lasts * lasts / 2, self.vel + accel * lasts
-            left -= lasts
+            able = now.sent[..., oldest : newest + 1]
+            which = (able * chosen[LATE][..., None]).sum(0).argmax(-1)
+            accel = jnp.take_along_axis(able, which[None, :, None], -1)[..., 0] + extra
+            pos, vel, left = pos + vel * lasts + accel * lasts * lasts / 2, vel + accel * lasts, left - lasts
+        return pos, vel
 
-    def _tracked(self) -> Array:
+    def _tracked(self, points: Array) -> Array:
         """[3, N] where the tracked point is now: decisions know it in the middle of the times at which they may act."""
         whole, part = self.lag
-        before, after = self.points[-whole - 2], self.points[-whole - 1]
-        return part * before + (1 - part) * after
+        return part * points[-whole - 2] + (1 - part) * points[-whole - 1]
+
+
+def _directions(signs: Array) -> Array:
+    """Return unit vectors [3, N] with these signs."""
+    return signs / jnp.sqrt(jnp.maximum((signs * signs).sum(0), 1.0))
 
 
 def farthest(
     params: SafetyParams, figures: CertificateFigures, search: TubeSearch, tick: Callable[[int], object] = bool
 ) -> tuple[Farthest, ...]:
-    """Search along each axis that the vehicle moves on, by changes that are kept where a robot comes farther.
+    """Search along each axis that the vehicle moves on, and last along all, by changes that are kept where a robot
+    comes farther.
 
     Args:
         params: safety parameters of the vehicle file.
@@ -125,71 +164,98 @@ def farthest(
         search: size of the search.
         tick: called with 1 after each generation.
     """
-    random = np.random.default_rng(search.seed)
-    shape = 3, search.robots, round(search.seconds / figures.period_s)
-    choices, bias = _drawn(random, shape), random.choice([-1.0, 1.0], shape[:2])
-    off, warm_m = _flown(params, figures, choices, bias), WARM_SHARE * np.array(figures.learned.half_m)[:, None]
-    best = [_best(off, choices, bias, axis) for axis in range(3)]
+    random, aims = np.random.default_rng(search.seed), np.array(_aims(params.planar))
+    moves = np.repeat(aims[:, None], search.robots, 1)
+    choices = _drawn(random, moves, round(search.seconds / figures.period_s))
+    bias, warm_m = moves * random.choice([-1, 1], moves.shape), WARM_SHARE * figures.learned.half_m[0]
+    flight = _flight(params, figures)
+    off = np.asarray(flight(choices, bias))
+    best = [_best(off, choices, bias, aim) for aim in range(len(aims))]
     for generation in range(search.generations):
-        new = _changed(random, choices)
-        found = _flown(params, figures, new, bias)
+        new = _changed(random, choices, moves)
+        found = np.asarray(flight(new, bias))
         warm = (1 - generation / search.generations) * warm_m
         kept = found > off - warm * random.exponential(size=off.shape)
-        choices, off = np.where(kept[..., None, None], new, choices), np.where(kept, found, off)
+        choices, off = np.where(kept[..., None, None, None], new, choices), np.where(kept, found, off)
         best = [max(old, _best(off, choices, bias, i), key=lambda one: one.off_m) for i, old in enumerate(best)]
         if generation % COPIED_EVERY == COPIED_EVERY - 1:
             _copy_best(off, choices, bias)
         tick(1)
-    return tuple(best[: 2 if params.planar else 3])
+    return tuple(best)
 
 
-def replayed(params: SafetyParams, figures: CertificateFigures, axis: int, found: Farthest) -> float:
-    """Return the farthest [m] that a robot with other figures comes along an axis under the same attack."""
-    choices = np.broadcast_to(found.choices, (3, 1, *found.choices.shape))
-    return float(_flown(params, figures, choices, np.full((3, 1), float(found.bias)))[axis, 0])
+def replayed(params: SafetyParams, figures: CertificateFigures, found: Farthest) -> Array:
+    """Return the offsets [steps, 3] [m] of a robot with other figures under the same attack."""
+    robots, bias = AttackedRobots(params, figures), jnp.asarray(found.bias)[:, None]
+    fly = jax.jit(lambda choices: jax.lax.scan(lambda now, one: robots.step(now, one, bias), robots.begin(1), choices))
+    return np.asarray(fly(jnp.asarray(found.choices)[..., None])[1][..., 0])
 
 
-def _best(off: Array, choices: Array, bias: Array, axis: int) -> Farthest:
-    which = axis, int(off[axis].argmax())
-    return Farthest(float(off[which]), choices[which], int(bias[which]))
+def _aims(planar: bool) -> list[tuple[int, ...]]:
+    """Return the axes that the robots of each aim are pushed along, 1 or 0."""
+    return [(1, 0, 0), (0, 1, 0), (1, 1, 0)] if planar else [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1)]
+
+
+def _best(off: Array, choices: Array, bias: Array, aim: int) -> Farthest:
+    which = aim, int(off[aim].argmax())
+    return Farthest(float(off[which]), choices[which], bias[which])
 
 
 def _copy_best(off: Array, choices: Array, bias: Array) -> None:
-    """Put copies of the best robots of each axis in the places of the worst."""
+    """Put copies of the best robots of each aim in the places of the worst."""
     count = int(KEPT * off.shape[1])
-    for axis, order in enumerate(np.argsort(off)):
+    for aim, order in enumerate(np.argsort(off)):
         for part in (off, choices, bias):
-            part[axis, order[:count]] = part[axis, order[-count:]]
+            part[aim, order[:count]] = part[aim, order[-count:]]
 
 
-def _flown(params: SafetyParams, figures: CertificateFigures, choices: Array, bias: Array) -> Array:
-    """[3, N] farthest that each robot comes; `choices`: [3, N, steps, 5]; `bias`: [3, N] its sign."""
-    plant, off = AxisPlant(params, figures, bias), np.zeros(bias.shape)
-    for chosen in np.moveaxis(choices, (2, 3), (0, 1)).astype(float):
-        off = np.maximum(off, np.abs(plant.step(chosen)))
-    return off
+def _flight(params: SafetyParams, figures: CertificateFigures) -> Callable[[Array, Array], Array]:
+    """Return a function (choices [A, N, steps, 5, 3], signs of biases [A, N, 3]) -> the farthest [A, N] that robots of
+    each aim come."""
+    robots, aims = AttackedRobots(params, figures), _aims(params.planar)
+    metric = np.array([aim if sum(aim) == 1 else figures.squash for aim in aims])[:, None]
+
+    def flown(choices: Array, bias: Array) -> Array:
+        shape, signs = bias.shape, bias.reshape(-1, 3).T
+
+        def step(now: tuple[Flown, Array], chosen: Array) -> tuple[tuple[Flown, Array], None]:
+            after, off = robots.step(now[0], jnp.moveaxis(chosen, 0, -1), signs)
+            off = off.T.reshape(shape) * metric
+            return (after, jnp.maximum(now[1], (off * off).sum(-1))), None
+
+        begin = robots.begin(signs.shape[1]), jnp.zeros(shape[:2])
+        turns = jnp.moveaxis(choices.reshape(-1, *choices.shape[2:]), 1, 0)
+        return jnp.sqrt(jax.lax.scan(step, begin, turns)[0][1])
+
+    return jax.jit(flown)
 
 
-def _drawn(random: np.random.Generator, shape: tuple[int, int, int]) -> Array:
-    """Draw choices [3, N, steps, 5]: errors that flip soon or never, a reference that swings, the rest to one side."""
-    soon = np.where(random.random((*shape[:2], 1)) < STEADY, shape[2], random.integers(1, 7, (*shape[:2], 1)))
-    late = random.integers(5, 36, (*shape[:2], 1))
-    turn, choices = np.arange(shape[2]), np.ones((*shape, 5), np.int8)
+def _drawn(random: np.random.Generator, moves: Array, steps: int) -> Array:
+    """Draw choices [A, N, steps, 5, 3]: errors that flip soon or never, a reference that swings, the rest to one side.
+
+    `moves`: [A, N, 3] the axes that robots are pushed along.
+    """
+    shape, turn = (*moves.shape[:2], 1), np.arange(steps)
+    soon = np.where(random.random(shape) < STEADY, steps, random.integers(1, 7, shape))
+    late = random.integers(5, 36, shape)
+    choices = np.ones((*moves.shape[:2], steps, 5), np.int8)
     choices[..., POSITION] = choices[..., VELOCITY] = np.where(turn // soon % 2, 1, -1)
     choices[..., WISH] = np.where(turn // late % 2, 1, -1)
-    return choices
+    sides = moves * random.choice(np.array([-1, 1], np.int8), moves.shape)
+    return (choices[..., None] * sides[:, :, None, None]).astype(np.int8)
 
 
-def _changed(random: np.random.Generator, choices: Array) -> Array:
-    """Change one stretch of one choice of each robot: flip it, set it, or let it alternate."""
-    steps, kinds = choices.shape[2:]
-    flat = choices.reshape(-1, steps, kinds).copy()
-    robots, turn = np.arange(len(flat)), np.arange(steps)
-    drawn = len(flat), 1
-    begin, kind = random.integers(0, steps, drawn), random.integers(0, kinds, len(flat))
+def _changed(random: np.random.Generator, choices: Array, moves: Array) -> Array:
+    """Change one stretch of one choice of each robot, along one axis or along all: flip it, set it, or let it
+    alternate."""
+    steps, robots = choices.shape[2], np.arange(moves[..., 0].size)
+    flat, turn, drawn = choices.reshape(-1, steps, 5, 3).copy(), np.arange(steps)[:, None], (len(robots), 1, 1)
+    begin, kind = random.integers(0, steps, drawn), random.integers(0, 5, len(robots))
     length = np.where(random.random(drawn) < 0.5, 1, random.integers(1, LONGEST, drawn))
-    period, side = random.integers(1, 7, drawn), random.choice([-1, 1], drawn)
+    period, side = random.integers(1, 7, drawn), random.integers(-1, 2, (len(robots), 1, 3))
+    one = np.eye(3, dtype=int)[random.integers(0, 3, len(robots))][:, None]
+    along = np.where(random.random(drawn) < 0.5, one, 1) * moves.reshape(-1, 1, 3) > 0
     old = flat[robots, :, kind]
     put = np.choose(random.integers(0, 3, drawn), [-old, side + 0 * old, side * np.where(turn // period % 2, 1, -1)])
-    flat[robots, :, kind] = np.where((turn >= begin) & (turn < begin + length), put, old)
+    flat[robots, :, kind] = np.where((turn >= begin) & (turn < begin + length) & along, put, old)
     return flat.reshape(choices.shape)

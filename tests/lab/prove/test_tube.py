@@ -38,7 +38,7 @@ class AttackedFlight(SwingFlight):
         self.found, self.rest, search = found, 150, Search(vehicle, robots=2)
         genes = drawn(np.random.default_rng(0), (1, 2), search.period_s)
         genes["way"] = np.tile([1.0, 0.0, 0.0], (1, 2, 1))
-        genes["bias"][:] = 0 if found.bias > 0 else 1
+        genes["bias"][:] = 0 if found.bias[0] > 0 else 1
         super().__init__(search, genes)
         self.signals.of = self._signal
         self.signals.wish = self._wish
@@ -48,7 +48,7 @@ class AttackedFlight(SwingFlight):
 
     def _signal(self, name: str, now: object, step: int) -> np.ndarray:
         kind = {"pos": POSITION, "vel": VELOCITY, "push": PUSH, "wish": WISH}[name]
-        size = self.found.choices[step - self.rest, kind] if step >= self.rest else 0
+        size = self.found.choices[step - self.rest, kind, 0] if step >= self.rest else 0
         return np.tile([float(size), 0.0, 0.0], (1, 2, 1))
 
     def farthest_m(self) -> float:
@@ -56,7 +56,7 @@ class AttackedFlight(SwingFlight):
         most = 0.0
         for step in range(self.rest + len(self.found.choices)):
             after = step >= self.rest
-            self.genes["late"][:] = 2 if after and self.found.choices[step - self.rest, LATE] > 0 else 3
+            self.genes["late"][:] = 2 if after and self.found.choices[step - self.rest, LATE, 0] > 0 else 3
             self.tick(step)
             if after:
                 share, (before, now) = self._lag - int(self._lag), self._points[:2]
@@ -78,19 +78,19 @@ def test_without_errors_a_robot_stays_where_its_reference_is():
     params, figures = of("gritsbot", delay_spread=1.0)
     still = dataclasses.replace(params.safety, position_error_m=0, velocity_error_m_s=0, accel_error_m_s2=0)
     calm = dataclasses.replace(params, safety=dataclasses.replace(still, accel_bias_m_s2=0.0))
-    choices = np.ones((80, 5), np.int8)
-    choices[40:, WISH] = -1
-    flown = tube_attack.replayed(calm, figures, 0, Farthest(0.0, choices, 1))
-    assert flown < 1e-3
+    choices = np.ones((80, 5, 3), int) * (1, 0, 0)
+    choices[40:, WISH] *= -1
+    attack = Farthest(0.0, choices, np.array([1, 1, 0]))
+    assert np.abs(tube_attack.replayed(calm, figures, attack)).max() < 1e-3
     late = dataclasses.replace(figures, ahead_s=figures.ahead_s + 0.04)
-    assert tube_attack.replayed(calm, late, 0, Farthest(0.0, choices, 1)) > 1e-3
+    assert np.abs(tube_attack.replayed(calm, late, attack)).max() > 1e-3
 
 
 @pytest.mark.parametrize("name", ["ssl_omni", "gritsbot"])
 def test_the_proved_bound_is_beyond_every_attack_with_a_constant_delay(name: str):
     params, figures = of(name, delay_spread=1.0)
-    proof, found = prove_tube(params, figures, COARSE), farthest(params, figures, SHORT)
-    assert all(
+    proof, (*found, whole) = prove_tube(params, figures, COARSE), farthest(params, figures, SHORT)
+    assert whole.off_m < proof.radius_m and all(
         one.off_m < bound_m < 1.5 * figures.learned.half_m[0]
         for one, bound_m in zip(found, proof.bounds_m, strict=True)
     )

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 MODULE = "robomarl.core.filter.kernel._kernel"
 SOURCES = (
     *("separation.c", "motion.c", "rows.c", "hold.c", "projection.c", "read.c", "decide.c", "plain.c"),
-    *("ways.c", "plain_ways.c", "course.c", "certificate.c", "plain_certificate.c"),
+    *("ways.c", "plain_ways.c", "course.c", "state_box.c", "certificate.c", "plain_certificate.c"),
 )
 """C files of one unit, callees first: if the compiler sees the whole unit, a decision takes a fifth less time."""
 CONSTANTS = "constants.h"

@@ -16,6 +16,7 @@ typedef struct {
     Courses course;
     unsigned char *placed, *trip;
     double *until, *accels, *commands, *bias, *plan, *place, *front_bias;
+    StateBox box;
     Pacts pact;
     int64_t *misfits, *front_misfits, *ok;
 } Record;
@@ -81,6 +82,9 @@ static char *lay_out_memory(const RmCertificate *c, int mates, char *at, Record 
     m->pact.offered = whole(&at, mates), m->pact.offer = anchors(&at, mates);
     m->pact.open = taken_from(&at, mates, 1), m->pact.refused = whole(&at, mates);
     m->commands = doubles(&at, 4 * c->queue), m->bias = doubles(&at, BIAS), m->misfits = whole(&at, 1);
+    m->box.low = doubles(&at, 3), m->box.high = doubles(&at, 3);
+    m->box.low_v = doubles(&at, 3), m->box.high_v = doubles(&at, 3);
+    m->box.at = doubles(&at, 1), m->box.odd = doubles(&at, 1), m->box.misfits = whole(&at, 1);
     m->plan = doubles(&at, 9), m->place = doubles(&at, 3), m->front_bias = doubles(&at, BIAS);
     m->front_misfits = whole(&at, 1), m->ok = whole(&at, 1);
     return at;
@@ -397,6 +401,7 @@ static void keep_track(Now *n, const double *accel, const Outcome *f) {
     copy(accels + 3 * (c->smooth_count - 1), accel, 3);
     follow(n, &own, &ahead, mean, f->command);
     f->command[3] = within(n->own.nominal[3], -tracker->yaw_rate_rad_s, tracker->yaw_rate_rad_s);
+    rm_expect_box(tracker, &n->m.box, &n->bias, &queue, f->command);
     rm_expect(tracker, &n->bias, &queue, f->command);
     *n->m.misfits += n->bias.misfit;
     rm_write_bias(&n->bias, n->m.bias);
@@ -429,6 +434,12 @@ static void begin(Now *n) {
     catch_up(c, &n->old, at, *n->m.until, n->m.accels);
     n->bias = read_memory_of_bias(n->m.bias);
     rm_learn(c->tracker, &n->bias, n->own.own.vel, n->own.own_ok ? fabs(*n->g.age) : 0.0, n->own.own_ok);
+    const double seen_at = *n->g.now - (n->own.own_ok ? fabs(*n->g.age) : 0.0);
+    if (n->own.own_ok)
+        rm_narrow(c->tracker, &n->m.box, &n->own.own, seen_at, c->position_error_m);
+    else
+        rm_lose(c->tracker, &n->m.box, seen_at);
+    n->own.own = rm_middle(&n->m.box);
     n->sure = 1;
     for (int i = 0; i < 3; i++) n->sure = n->sure && fabs(n->bias.doubt[i]) <= c->learned_m_s2;
     n->old.room = n->sure ? c->learned.room_m : c->unlearned.room_m;

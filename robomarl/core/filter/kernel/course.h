@@ -33,8 +33,20 @@ typedef struct {
     double place[3][RM_MOST_TIMES], squashed[3][RM_MOST_TIMES], way;
 } Path;
 
+/* state_box.StateBox, as it lies in memory. */
+typedef struct {
+    double *low, *high, *low_v, *high_v, *at, *odd;
+    int64_t *misfits;
+} StateBox;
+
 /* Whether robots carry a load together. */
 static inline int is_carrier(const RmCertificate *c) { return c->tether.apart_m > 0; }
+
+/* state_box.narrowed by a state that was seen at a time, its place by so much at most off; by none; middle_of; expected. */
+void rm_narrow(const RmConstants *c, StateBox *box, const Motion *seen, double at, double error);
+void rm_lose(const RmConstants *c, StateBox *box, double at);
+Motion rm_middle(const StateBox *box);
+void rm_expect_box(const RmConstants *c, StateBox *box, const Bias *bias, const Queue *queue, const double *command);
 
 Course rm_course(const Courses *from, int k);
 void rm_keep_course(const Course *course, const Courses *to, int k);
