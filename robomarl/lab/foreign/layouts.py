@@ -13,6 +13,7 @@ from robomarl.lab.foreign.checkpoint.trainers import LAYOUTS, StateDictLayout
 from robomarl.lab.foreign.contract_file import ACTIVATIONS
 from robomarl.lab.foreign.layers import CellWeights
 from robomarl.lab.foreign.network import ActorNetwork, Dense, Scaler
+from robomarl.lab.foreign.vision.refused import pictures_refused
 
 Weights = Mapping[str, np.ndarray]
 """Arrays by dotted name."""
@@ -254,6 +255,8 @@ def _check_all_seen(weights: _Noted, where: str) -> None:
     """Raises `UserError` if an array that looks like the actor's was not used: the network would be another one."""
     for name in weights:
         if name not in weights.seen and _ACTORS.search(name) and not _NOT_ACTORS.search(name):
+            if np.ndim(weights[name]) == 4:  # weights of a convolution: [out, in, rows, columns]
+                raise pictures_refused(where, f"array {name}")
             raise UserError(
                 f"{where}: has {name}, which import would leave out of the actor; export the policy as ONNX instead."
             )

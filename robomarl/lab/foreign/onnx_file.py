@@ -6,7 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 import onnx
 
-from robomarl.core.bundle.onnx_check import DOMAINS, check_onnx
+from robomarl.core.bundle.onnx_check import DOMAINS, VISION_OPERATORS, Kind, check_onnx
+from robomarl.core.bundle.onnx_check import OPERATORS as POLICY_OPERATORS
 from robomarl.core.config import UserError
 from robomarl.core.types import Array
 from robomarl.lab.foreign.checkpoint.guard import library_errors
@@ -18,6 +19,7 @@ from robomarl.lab.foreign.graph.shapes import InputShapes, shapes_of
 from robomarl.lab.foreign.graph.single import in_single, is_single
 from robomarl.lab.foreign.onnx_operators import OPERATORS
 from robomarl.lab.foreign.policy import ForeignPolicy, Memory
+from robomarl.lab.foreign.vision.refused import pictures_refused
 from robomarl.lab.onnx_graph import Operation, ancestors, constants, operations
 
 
@@ -36,7 +38,7 @@ def read_onnx(file: Path, contract: ContractFile | None = None) -> ForeignPolicy
             memory that does not come back, or metadata that disagree with the contract.
     """
     where, contract = str(file), contract or ContractFile("")
-    model, content = _checked(file.read_bytes(), where)
+    model, content = checked(file.read_bytes(), where)
     check_metadata({p.key: p.value for p in model.metadata_props}, contract, where)
     ports = find_ports(model, contract, where)
     _check_operators(model, ports, file)
@@ -50,16 +52,27 @@ def read_onnx(file: Path, contract: ContractFile | None = None) -> ForeignPolicy
     )
 
 
-def _checked(content: bytes, where: str) -> tuple[onnx.ModelProto, bytes]:
+def checked(content: bytes, where: str, kind: Kind = "policy") -> tuple[onnx.ModelProto, bytes]:
     """Return the model in single precision and its content, after `check_onnx` has accepted it.
 
     Domains in the file's list that no node uses are removed from it: tf2onnx names `ai.onnx.ml`.
+
+    Args:
+        content: the content of an ONNX file.
+        where: its name, for errors.
+        kind: as in `check_onnx`.
+
+    Raises:
+        UserError: it is no sound ONNX file of this kind.
     """
     with library_errors(f"{where}: is no sound ONNX file", "export the policy anew, or fetch the file again"):
         model = onnx.load_from_string(content)
     if not model.graph.node:
         raise UserError(f"{where}: is no sound ONNX file, for there is no operator in it; export the policy anew.")
+    reads_pictures = any(len(port.type.tensor_type.shape.dim) == 4 for port in model.graph.input)
     for node in model.graph.node:
+        if kind == "policy" and reads_pictures and node.op_type in VISION_OPERATORS - POLICY_OPERATORS:
+            raise pictures_refused(where, f"operator {node.op_type}")
         if node.domain not in DOMAINS:
             name = node.name or node.output[0]
             raise UserError(
@@ -74,7 +87,7 @@ def _checked(content: bytes, where: str) -> tuple[onnx.ModelProto, bytes]:
             in_single(model)
     content = model.SerializeToString()
     try:
-        check_onnx(content, where)
+        check_onnx(content, where, kind)
     except UserError as error:
         if "lies in another file" in str(error):
             raise UserError(f"{error} With PyTorch: torch.onnx.export(..., external_data=False).") from None

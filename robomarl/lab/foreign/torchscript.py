@@ -18,6 +18,7 @@ from robomarl.core.config import UserError
 from robomarl.lab.foreign.aten import OPERATORS
 from robomarl.lab.foreign.policy import ForeignPolicy
 from robomarl.lab.foreign.script_graph import Script, ScriptGraph
+from robomarl.lab.foreign.vision.refused import pictures_refused
 
 MAX_CODE = 2**22
 """More characters of code than any policy has."""
@@ -28,6 +29,12 @@ LANGUAGE = frozenset(
     "_VF warn numel is_cuda is_floating_point __range_length __derive_index floordiv remainder and or xor".split()
 )
 """Words of compiled code beside the operators; none gives access to anything outside the program."""
+PICTURE_LAYERS = frozenset(
+    "conv2d _convolution max_pool2d avg_pool2d adaptive_avg_pool2d upsample_nearest2d upsample_bilinear2d".split()
+)
+"""Calls that show that a network reads pictures."""
+VISION_CALLS = PICTURE_LAYERS | {*"batch_norm hardtanh hardswish hardsigmoid relu6 constant_pad_nd".split()}
+"""Calls of such networks, which are exported and not translated."""
 _CALL = re.compile(r"(?<![\w.])(?:torch|ops)\.([\w.]+)\(")
 
 
@@ -39,25 +46,32 @@ def read_torchscript(file: Path) -> ForeignPolicy:
         UserError: code that calls something else, or that can't be translated.
     """
     check_code(file)
-    torch = pytorch()
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # TorchScript is deprecated, and robots still get it from every trainer
-        try:
-            module = torch.jit.load(str(file), map_location="cpu").eval()
-        except RuntimeError as error:
-            raise UserError(f"{file}: PyTorch can't open it ({str(error).splitlines()[0][:120]}).") from None
+    module = opened(file)
     graph = ScriptGraph(module, str(file))
     return ForeignPolicy(
-        framework=f"torch {torch.__version__}, TorchScript",
+        framework=f"torch {pytorch().__version__}, TorchScript",
         memory=tuple(graph.memory.values()),
         apply=graph.apply,
         reference=_reference(module, list(graph.memory)),
     )
 
 
-def check_code(file: Path) -> None:
+def opened(file: Path) -> Script:
+    """Return the module of an archive whose code has been read; raises `UserError` if PyTorch can't open it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # TorchScript is deprecated, and robots still get it from every trainer
+        try:
+            return pytorch().jit.load(str(file), map_location="cpu").eval()
+        except RuntimeError as error:
+            raise UserError(f"{file}: PyTorch can't open it ({str(error).splitlines()[0][:120]}).") from None
+
+
+def check_code(file: Path, more: frozenset[str] = frozenset()) -> None:
     """Read all code of an archive.
+
+    Args:
+        file: the archive.
+        more: calls that are allowed beside those of policies.
 
     Raises:
         UserError: the code calls something outside the lists, or runs something when it is opened.
@@ -74,7 +88,10 @@ def check_code(file: Path) -> None:
         raise UserError(f"{file}: runs code of its own when it is opened (__setstate__); save it without.")
     for call in _CALL.findall(code):
         name = call.rpartition(".")[2]
-        if name not in OPERATORS and name.rstrip("_") not in OPERATORS and name not in LANGUAGE:
+        plain = name if name in LANGUAGE | OPERATORS.keys() | VISION_CALLS else name.rstrip("_")
+        if plain in PICTURE_LAYERS - more:
+            raise pictures_refused(str(file), f"call {name}")
+        if plain not in LANGUAGE | OPERATORS.keys() | more:
             raise UserError(f"{file}: its code calls {call!r}, which import does not know; export the policy as ONNX.")
 
 
