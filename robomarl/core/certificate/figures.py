@@ -22,9 +22,7 @@ stiff box is a small one, and no teammate's errors come into it."""
 SMOOTH_S = 0.32
 """Time over which the tracked point averages the reference: commands ramp where the reference begins to brake."""
 TUBE_SHARE = 1.12
-"""Factor of the box's half diagonal in the tube. An evolution took robots 1.08 times as far, of what swings with errors
-that alternate (`benchmarks.certificate.swings`); an attack that chooses single decisions took them farther out than the
-tube (docs/certificate.md, "The tube, proved")."""
+"""Factor of the box's half diagonal in the tube: more than attacks reached (docs/certificate.md, "The tube, attacked")."""
 SWAY = 1.5
 """With a long delay stiff walls make robots sway, however small disturbances are. So tubes have room for disturbances,
 all told, of this times the tracker's brake times the square of the gain times the delay's spread."""
@@ -38,8 +36,8 @@ LEARNED_BIAS_M_S2 = 0.75
 """From this bound of the bias's error on, on each axis, a robot counts as one that knows its bias."""
 CLOCK_OFFSET_S = 0.002
 """Bound of the difference of two robots' clocks."""
-WALL_TUBES = 1.7
-"""Half sides of the tube's box that references stay from walls; attacks took robots up to 2.5 (docs/certificate.md)."""
+WALL_TUBES = 1.8
+"""Half sides of the box that references stay from walls: attacks took robots up to 1.65 (docs/certificate.md)."""
 FRONT_M = 0.01
 """Distance that the front keeps beyond that of pacts, side by side: anchors are some decisions old."""
 FRONT_M_S, FRONT_S = 0.1, 0.25

@@ -20,11 +20,6 @@ def test_a_short_search_finds_no_way_out_of_a_tube_with_a_long_delay():
     assert worst_share(LATE) < 0.97
 
 
-def test_the_search_finds_a_way_out_of_a_tube_that_knows_no_sway(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(figures, "SWAY", 0.0)
-    assert worst_share(LATE) > 1
-
-
 def test_the_search_finds_a_way_out_of_a_tube_without_the_swing(monkeypatch: pytest.MonkeyPatch):
     """So it is able to find one."""
     monkeypatch.setattr(figures, "_swing", lambda params, accel, count: 0.0)

@@ -2,13 +2,17 @@
 
 import dataclasses
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 
 from benchmarks.certificate.swings import Search, SwingFlight, drawn
+from robomarl.core.certificate import figures as figures_module
 from robomarl.core.certificate.figures import CertificateFigures, figures_of
+from robomarl.core.certificate.state_box import StateBox, anywhere
 from robomarl.core.certificate.tracker import Point, track
+from robomarl.core.filter.model.constants import Constants
 from robomarl.core.filter.model.motion import Motion, Predicted
 from robomarl.core.filter.params import SafetyParams, from_vehicle
 from robomarl.core.hardware.vehicle import load_any_vehicle
@@ -20,6 +24,7 @@ from robomarl.lab.prove.tube import Cover, CoverMesh, axis_of, bound_m, largest_
 from robomarl.lab.prove.tube_attack import LATE, POSITION, PUSH, VELOCITY, WISH, Farthest, TubeSearch, farthest
 
 COARSE, SHORT = CoverMesh(400, 20, 4), TubeSearch(robots=60, generations=12, seconds=1.2, seed=1)
+LONGER = TubeSearch(robots=60, generations=40, seed=1)
 
 
 def of(name: str, **safety: float) -> tuple[SafetyParams, CertificateFigures]:
@@ -84,6 +89,32 @@ def test_without_errors_a_robot_stays_where_its_reference_is():
     assert np.abs(tube_attack.replayed(calm, figures, attack)).max() < 1e-3
     late = dataclasses.replace(figures, ahead_s=figures.ahead_s + 0.04)
     assert np.abs(tube_attack.replayed(calm, late, attack)).max() > 1e-3
+
+
+def share_of(vehicle: tuple[SafetyParams, CertificateFigures], search: TubeSearch) -> float:
+    """Return the part of its tube that an attack takes a robot away along x."""
+    params, figures = vehicle
+    return farthest(params, figures, search)[0].off_m / figures.learned.radius_m
+
+
+def test_without_the_box_of_states_errors_that_alternate_lead_robots_farther(monkeypatch: pytest.MonkeyPatch):
+    """The same search, and a robot that follows each estimate, as far as its errors allow."""
+    crazyflie = of("crazyflie_21")
+    kept = share_of(crazyflie, LONGER)
+    found = tube_attack.state_box.narrowed
+
+    def forgetful(c: Constants, box: StateBox, *told: Any) -> StateBox:
+        return found(c, anywhere(told[0][0] * 0, box.misfits), *told)
+
+    monkeypatch.setattr(tube_attack.state_box, "narrowed", forgetful)
+    assert kept < 0.75 and share_of(crazyflie, LONGER) > 1.25 * kept
+
+
+def test_a_tube_that_knows_no_sway_is_nearly_left(monkeypatch: pytest.MonkeyPatch):
+    """Robots with little disturbance and twice the delay of their file: their stiff walls make them sway."""
+    assert share_of(of("ssl_omni", delay_s=0.15), LONGER) < 0.75
+    monkeypatch.setattr(figures_module, "SWAY", 0.0)
+    assert share_of(of("ssl_omni", delay_s=0.15), LONGER) > 0.85
 
 
 @pytest.mark.parametrize("name", ["ssl_omni", "gritsbot"])

@@ -60,8 +60,9 @@ class RobotCarry(NamedTuple):
 
     @property
     def bias(self) -> Bias:
-        """Estimate of the constant part of the acceleration error."""
-        return self.robot.bias
+        """Estimate of the constant part of the acceleration error; estimates that break a bound are its misfits, too."""
+        bias, box = self.robot.bias, self.robot.box
+        return bias._replace(misfits=bias.misfits + box.misfits)
 
     @property
     def commands(self) -> Array:

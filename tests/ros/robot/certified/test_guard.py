@@ -103,6 +103,20 @@ def words_session(words) -> float:
     return told.session_s
 
 
+def test_an_estimate_that_can_not_be_is_a_misfit():
+    """Where a robot was flown and commanded leaves 4 cm for its estimate, and it is 10 cm off."""
+    team = PaperTeam(2, seed=2)
+    for _ in range(60):
+        team.tick()
+    robot = team.robots[0]
+    assert robot.carry.bias.misfits == 0
+    robot.pos = robot.pos + np.array([0.1, 0, 0])
+    team.tick()
+    assert robot.carry.bias.misfits == 1
+    team.tick()
+    assert robot.carry.bias.misfits == 1, "from then on it is where the estimate says"
+
+
 def test_without_an_estimate_the_reference_brakes_and_says_so():
     team = PaperTeam(2, seed=2)
     for _ in range(60):
