@@ -60,7 +60,7 @@ class RobotCarry(NamedTuple):
 
     @property
     def bias(self) -> Bias:
-        """Estimate of the constant part of the acceleration error; estimates that break a bound are its misfits, too."""
+        """Estimate of the constant part of the acceleration error; estimates that break a bound are misfits, too."""
         bias, box = self.robot.bias, self.robot.box
         return bias._replace(misfits=bias.misfits + box.misfits)
 
