@@ -12,6 +12,7 @@ from robomarl.core.camera.strip import Picture8, strip_table, to_strip
 from robomarl.core.config import UserError
 from robomarl.lab.export.folder import check_target
 from robomarl.lab.export.seeing import Eyes, camera_of, pictures_of, seal_perception
+from robomarl.lab.foreign.checkpoint.guard import library_errors
 from robomarl.lab.foreign.vision.form import PictureOptions
 from robomarl.lab.foreign.vision.joined import joined
 from robomarl.lab.foreign.vision.preparation import prepared
@@ -65,7 +66,9 @@ def import_perception(eyes: ForeignEyes, of: str | Path, out_dir: str | Path, na
         "source_framework": source.framework,
         "source_pictures": source.form.told,
     }
-    graph, taken = joined(source, size, origin), pictures(camera, TAKEN)
+    with library_errors(f"{eyes.file}: can't be put behind a robot's strip", "export it anew"):
+        graph = joined(source, size, origin)
+    taken = pictures(camera, TAKEN)
     table = strip_table(camera, source.form.strip)
     difference = check_equal(graph, source, np.stack([to_strip(one, table) for one in taken]), str(eyes.file))
     before = bundle.contract.image.max_pose_error_m if bundle.contract.image else POSE_ERROR_M
