@@ -22,7 +22,7 @@ stiff box is a small one, and no teammate's errors come into it."""
 SMOOTH_S = 0.32
 """Time over which the tracked point averages the reference: commands ramp where the reference begins to brake."""
 TUBE_SHARE = 1.12
-"""Factor of the box's half diagonal in the tube: more than attacks reach (docs/certificate.md, "The tube, attacked")."""
+"""Factor of the box's half diagonal in the tube: more than attacks reach (docs/certificate.md, The tube, attacked)."""
 SWAY = 1.5
 """With a long delay stiff walls make robots sway, however small disturbances are. So tubes have room for disturbances,
 all told, of this times the tracker's brake times the square of the gain times the delay's spread."""
