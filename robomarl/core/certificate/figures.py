@@ -188,7 +188,6 @@ def figures_of(
     low, high = _resting_room(params.arena, wall := _wall_m(unlearned, WALL_TUBES * parts[0], ahead))
     segments = math.ceil((STOP_S + 2 * period) / SEGMENT_S)
     shared = common or CommonFigures(0.0, max(accel), lead, learned.room_m)
-    bend = _bend(accel, shared.brake_m_s2, period, (bounds.stop_s + 2 * period) / segments)
     beside = TUBE_SHARE * parts[0] * math.hypot(*unlearned.half_m) + smoothed + ahead
     return CertificateFigures(
         tracker=constants_of(_plain(params, _tracking(params))),
@@ -204,7 +203,7 @@ def figures_of(
         squash=(1.0, 1.0, 1.0 if params.planar else 1 / s.downwash_ratio),
         stop_s=bounds.stop_s,
         segments=segments,
-        bend_m=bend,
+        bend_m=(bend := _bend(accel, shared.brake_m_s2, period, (bounds.stop_s + 2 * period) / segments)),
         low_m=low,
         high_m=high,
         wall_m=wall,

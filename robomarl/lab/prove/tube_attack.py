@@ -62,7 +62,7 @@ class Farthest(NamedTuple):
     """[3] sign of the bias on each axis."""
 
 
-class Flown(NamedTuple):
+class PushedRobots(NamedTuple):
     """Robots [3, N] behind the tracker and the delay, between two decisions."""
 
     pos: Array
@@ -89,14 +89,14 @@ class AttackedRobots:
         periods = (figures.tracker.horizon_s - figures.ahead_s) / figures.period_s
         self.lag = int(periods), periods - int(periods)
 
-    def begin(self, count: int) -> Flown:
+    def begin(self, count: int) -> PushedRobots:
         """Return robots at rest at their points."""
         none, still = jnp.zeros((3, count)), jnp.zeros((count, 3))
         sent, accels = jnp.zeros((3, count, self.figures.tracker.num_acting)), (self.figures.smooth_count, 3, count)
         points = jnp.zeros((self.lag[0] + 2, 3, count))
-        return Flown(none, none, sent, state_box.anywhere(still, still[:, 0]), points, none, jnp.zeros(accels))
+        return PushedRobots(none, none, sent, state_box.anywhere(still, still[:, 0]), points, none, jnp.zeros(accels))
 
-    def step(self, now: Flown, chosen: Array, bias: Array) -> tuple[Flown, Array]:
+    def step(self, now: PushedRobots, chosen: Array, bias: Array) -> tuple[PushedRobots, Array]:
         """Return robots a period later, and their offsets [3, N] from the tracked point.
 
         Args:
@@ -118,17 +118,17 @@ class AttackedRobots:
         sent = jnp.concatenate([now.sent, command[..., None]], -1)
         box = state_box.expected(c, box, jnp.moveaxis(sent[..., : c.next_count], 0, -1), learned, jnp)
         points = jnp.concatenate([now.points[1:], (point + now.speed * t + mean * t * t / 2)[None]])
-        after = Flown(pos, vel, sent[..., 1:], box, points, now.speed + mean * t, accels)
+        after = PushedRobots(pos, vel, sent[..., 1:], box, points, now.speed + mean * t, accels)
         return after, pos - self._tracked(points)
 
-    def _seen(self, now: Flown, chosen: Array) -> StateBox:
+    def _seen(self, now: PushedRobots, chosen: Array) -> StateBox:
         """Return the boxes of states narrowed by estimates with the chosen errors."""
         s, stamp = self.safety, (now.box.at_s, now.box.at_s == now.box.at_s)
         pos = now.pos + s.position_error_m * _directions(chosen[POSITION])
         vel = now.vel + s.velocity_error_m_s * _directions(chosen[VELOCITY])
         return state_box.narrowed(self.figures.tracker, now.box, (pos.T, vel.T), stamp, s.position_error_m, jnp)
 
-    def _moved(self, now: Flown, chosen: Array, bias: Array) -> tuple[Array, Array]:
+    def _moved(self, now: PushedRobots, chosen: Array, bias: Array) -> tuple[Array, Array]:
         """Return position and velocity a period later: any of the commands that the delay allows may act."""
         queue, left, pos, vel = self.figures.tracker.queue, self.figures.period_s, now.pos, now.vel
         extra = bias * self.bounds + self.safety.accel_error_m_s2 * _directions(chosen[PUSH])
@@ -218,7 +218,7 @@ def _flight(params: SafetyParams, figures: CertificateFigures) -> Callable[[Arra
     def flown(choices: Array, bias: Array) -> Array:
         shape, signs = bias.shape, bias.reshape(-1, 3).T
 
-        def step(now: tuple[Flown, Array], chosen: Array) -> tuple[tuple[Flown, Array], None]:
+        def step(now: tuple[PushedRobots, Array], chosen: Array) -> tuple[tuple[PushedRobots, Array], None]:
             after, off = robots.step(now[0], jnp.moveaxis(chosen, 0, -1), signs)
             off = off.T.reshape(shape) * metric
             return (after, jnp.maximum(now[1], (off * off).sum(-1))), None
