@@ -61,6 +61,9 @@ FIVE_AT_ONCE := --numprocesses 5 --dist loadfile --no-loadscope-reorder
 AGAIN := --reruns 1 --reruns-delay 1 -rR
 TWICE := --reruns 2 --reruns-delay 5 -rR
 
+# Many tests start Python: its modules are compiled once and not by each process, whatever the environment says.
+unexport PYTHONDONTWRITEBYTECODE
+
 # One phase that fails does not hide what the others would say, and what failed in any of them is listed at the end.
 test: export FAILURES := $(CURDIR)/$(VENV)/failures.txt
 test: setup lint ## set-up, check, and all tests that are neither slow nor for an accelerator

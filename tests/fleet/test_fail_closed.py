@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 
 from robomarl.core.bundle.bundle import load_bundle
 from robomarl.core.config import UserError
-from robomarl.core.hardware.fleet import load_fleet
+from robomarl.core.hardware.fleet import Fleet, load_fleet
 from robomarl.fleet import flash, look
 from robomarl.fleet.evidence.record import FleetRecord
 from robomarl.fleet.store import InstalledBundles, Store
@@ -162,8 +163,13 @@ def write_deployed(root: Path) -> None:
     file.write_text(json.dumps({"id": "a" * 64, "previous": "b" * 64}))
 
 
+@cache
+def fleet() -> Fleet:
+    return load_fleet("local_4")
+
+
 def record(root: Path) -> FleetRecord:
-    return FleetRecord(load_fleet("local_4"), root)
+    return FleetRecord(fleet(), root)
 
 
 def deployed_file(root: Path) -> Path:

@@ -20,6 +20,7 @@ import pytest
 
 from robomarl.core.config import UserError
 from robomarl.fleet.install import wheels
+from robomarl.fleet.install.sbom import SBOM
 from tests.fleet import aarch64
 
 ELF_MACHINES = {"x86_64": 62, "aarch64": 183}
@@ -107,6 +108,8 @@ def test_without_a_kernel_the_wheel_is_for_any_processor_and_wants_no_simulation
     with zipfile.ZipFile(wheel) as archive:
         (metadata,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
         wanted = Parser().parsestr(archive.read(metadata).decode()).get_all("Requires-Dist") or []
+        # The bill of materials of `test_sbom`.
+        assert archive.read("robomarl/fleet/install/onboard.cdx.json") == SBOM.read_bytes()
     core = " ".join(line for line in wanted if "extra ==" not in line)
     assert "onnxruntime" in core and "cryptography" in core
     assert not any(name in core for name in ("jax", "brax", "mujoco", "torch"))

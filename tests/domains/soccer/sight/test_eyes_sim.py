@@ -59,7 +59,7 @@ def test_a_second_batch_has_looks_and_noise_of_its_own_in_one_process_and_in_man
 
 def test_eval_plays_a_bundle_that_sees_by_its_pictures(tmp_path: Path):
     scenario = tmp_path / "short.toml"
-    scenario.write_text('extends = "soccer_2v2"\ntime_limit_s = 12.0\n')
+    scenario.write_text('extends = "soccer_2v2"\ntime_limit_s = 5.0\n')
     found = evaluate_game(BUNDLE, str(scenario), GameConfig("fast", episodes=1, seed=2))
     assert found["sees"] == "pixels"
     assert found["against_sees"] == "eyes"
