@@ -71,7 +71,7 @@ def run(args: Args) -> Figures:
 
 
 def run_perception(args: Args) -> Figures:
-    """Import a network that reads pictures; see `run`."""
+    """Import a network that reads pictures, and print the form in which they are given to it; see `run`."""
     from robomarl.lab.foreign.vision.eyes import ForeignEyes, import_perception
     from robomarl.lab.foreign.vision.form import PictureOptions
 
@@ -87,7 +87,9 @@ def run_perception(args: Args) -> Figures:
         outputs=args.outputs,
     )
     eyes = ForeignEyes(args.file, options, args.pose_error_m)
-    bundle, parity = import_perception(eyes, args.perception_of, args.dir, args.name)
+    bundle, form, parity = import_perception(eyes, args.perception_of, args.dir, args.name)
     print(f"{args.dir}: id {bundle.id}, sees with {args.file.name}")
+    print(f"  its pictures: {form.told}")
     print(f"  its network differs from that file's own framework by {parity:.2g} at most")
-    return {"id": bundle.id, "dir": str(args.dir), "name": bundle.contract.name, "parity_max": parity}
+    figures = {"id": bundle.id, "dir": str(args.dir), "name": bundle.contract.name, "parity_max": parity}
+    return {**figures, "pictures": form.told}

@@ -18,13 +18,14 @@ from robomarl.core.bundle.perception import open_perception, read_images
 from robomarl.core.config import UserError
 from robomarl.fleet.checks.verify import verify_here
 from robomarl.front.cli import main
-from robomarl.lab.foreign.vision.eyes import ForeignEyes, check_equal, import_perception
+from robomarl.front.cli.import_policy import Args, run
+from robomarl.lab.foreign.vision.eyes import check_equal
 from robomarl.lab.foreign.vision.form import PictureOptions, form_of
 from robomarl.lab.foreign.vision.joined import joined
-from robomarl.lab.foreign.vision.preparation import linear_weights
+from robomarl.lab.foreign.vision.preparation import linear_weights, prepared
 from robomarl.lab.foreign.vision.read import read_vision
 from tests.core.bundle.sealing import copy, reseal
-from tests.core.bundle.visionmodels import OUTPUTS, convolutional, shipped_as_others, written
+from tests.core.bundle.visionmodels import OUTPUTS, channels_first, convolutional, named, shipped_as_others, written
 
 STRIPS = np.random.default_rng(0).integers(0, 256, (3, 32, 96, 3), np.uint8)
 MEAN, STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -160,14 +161,17 @@ def test_torchscript_says_what_the_module_says(layout: str, kind: str, tmp_path:
     np.testing.assert_allclose(seen(graph, STRIPS[0]), theirs, atol=1e-5, rtol=0)
 
 
-def channels_first(torch: Any) -> Any:
-    """A module that puts the channels first."""
-
-    class Planes(torch.nn.Module):
-        def forward(self, x):
-            return x.permute(0, 3, 1, 2)
-
-    return Planes()
+@pytest.mark.parametrize("is_branched", [False, True])
+def test_torchscript_that_makes_a_dict_is_refused_in_one_sentence(
+    is_branched: bool, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+):
+    torch: Any = pytest.importorskip("torch")
+    torch.jit.script(named(torch, is_branched).eval()).save(str(tmp_path / "eyes.pt"))
+    words = ["--perception-of", "soccer_2v2", "--image-layout", "nchw", "--image-scale", "1", "--strip-columns", "96"]
+    assert main(["import", str(tmp_path / "eyes.pt"), str(tmp_path / "new"), *words]) == 1
+    out, said = capfd.readouterr()
+    assert "makes a dict" in said and "return a tensor" in said
+    assert said.count("\n") == 1 and "graph(" not in out + said
 
 
 @pytest.fixture(scope="module")
@@ -254,6 +258,17 @@ def test_a_form_that_is_not_clear_is_refused_with_its_option(sizes: tuple[int | 
     assert "\n" not in str(caught.value)
 
 
+def test_whole_numbers_that_end_below_white_are_refused():
+    """White is 255, and as int8 it would be -1."""
+    sizes, told = (1, 32, 96, 3), "reads int8, which ends at 127, .* export it with uint8 or with floats"
+    with pytest.raises(UserError, match=told) as caught:
+        form_of(sizes, np.dtype(np.int8), PictureOptions(), "eyes.onnx: image")
+    assert "\n" not in str(caught.value)
+    for kind in (np.uint8, np.int16, np.uint16, np.int64):
+        form = form_of(sizes, np.dtype(kind), PictureOptions(), "")
+        assert prepared(np.full(form.strip.shape, 255, np.uint8), form).min() == 255
+
+
 def test_an_unclear_layout_is_as_stated():
     options = PictureOptions(scale=1, columns=3, layout="nchw")
     assert form_of((1, 3, 32, 3), np.dtype(np.float32), options, "").columns == 3
@@ -285,6 +300,7 @@ def of_today(model: onnx.ModelProto) -> None:
         (with_deconvolution, (), 1, "'ConvTranspose'"),
         (with_two_outputs, (), 1, "add --outputs"),
         (with_two_outputs, ("--outputs", "b"), 1, "has no output 'b'; --outputs may name sight, c"),
+        (with_two_outputs, ("--outputs", "sight", "c", "sight"), 1, "--outputs names 'sight' twice; name each"),
         (of_today, (), 1, "has operators of opset 23, and robots read 7 to 21"),
         (lambda model: None, ("--perception-of", "soccer_2v2_eyes"), 1, "writes 7 numbers, and the eyes of"),
         (lambda model: None, ("--perception-of", "swap_4"), 1, "camera is missing"),
@@ -354,9 +370,14 @@ def test_the_file_is_compared_and_not_believed(tmp_path: Path):
         check_equal(joined(right, OUTPUTS, {}), broken, STRIPS, str(file))
 
 
-def test_a_bundle_that_is_told_what_it_senses_gets_eyes(tmp_path: Path):
+def test_a_bundle_that_is_told_what_it_senses_gets_eyes_and_the_form_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     file = written(convolutional("nhwc", (1, 32, 96, 3), "uint8"), tmp_path)
-    bundle, difference = import_perception(ForeignEyes(file, max_pose_error_m=0.2), "soccer_2v2", tmp_path / "new")
-    assert difference <= 1e-5 and open_perception(bundle) is not None
+    figures = run(Args(file, tmp_path / "new", perception_of="soccer_2v2", pose_error_m=0.2))
+    assert figures["pictures"] == "nhwc, 32 x 96 rgb uint8, 0 to 255"
+    assert f"pictures: {figures['pictures']}\n" in capsys.readouterr().out
+    bundle = load_bundle(tmp_path / "new")
+    assert figures["parity_max"] <= 1e-5 and open_perception(bundle) is not None
     assert bundle.contract.image is not None and bundle.contract.image.outputs == OUTPUTS
     assert bundle.contract.safety.safety.position_error_m == 0.2

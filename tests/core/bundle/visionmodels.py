@@ -1,6 +1,7 @@
 """Networks that read pictures, in the forms that exporters of other frameworks write."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -87,3 +88,34 @@ def written(model: onnx.ModelProto, folder: Path) -> Path:
     file = folder / "eyes.onnx"
     onnx.save(model, file)
     return file
+
+
+def channels_first(torch: Any) -> Any:
+    """A module that puts the channels first."""
+
+    class Planes(torch.nn.Module):
+        def forward(self, x):
+            return x.permute(0, 3, 1, 2)
+
+    return Planes()
+
+
+def named(torch: Any, is_branched: bool) -> Any:
+    """A module that returns its numbers by name, from its last line or from two branches."""
+
+    class Named(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Conv2d(3, 4, 3)
+
+        def forward(self, x):
+            return {"sight": self.layer(x)}
+
+    class Branched(Named):
+        def forward(self, x):
+            seen = self.layer(x)
+            if bool(seen.sum() > 0):
+                return {"sight": seen}
+            return {"sight": -seen}
+
+    return Branched() if is_branched else Named()

@@ -13,7 +13,7 @@ from robomarl.core.config import UserError
 from robomarl.lab.export.folder import check_target
 from robomarl.lab.export.seeing import Eyes, camera_of, pictures_of, seal_perception
 from robomarl.lab.foreign.checkpoint.guard import library_errors
-from robomarl.lab.foreign.vision.form import PictureOptions
+from robomarl.lab.foreign.vision.form import PictureForm, PictureOptions
 from robomarl.lab.foreign.vision.joined import joined
 from robomarl.lab.foreign.vision.preparation import prepared
 from robomarl.lab.foreign.vision.read import read_vision
@@ -37,7 +37,9 @@ class ForeignEyes:
     """See `Eyes`; by default the one of the bundle's eyes, or `POSE_ERROR_M`."""
 
 
-def import_perception(eyes: ForeignEyes, of: str | Path, out_dir: str | Path, name: str = "") -> tuple[Bundle, float]:
+def import_perception(
+    eyes: ForeignEyes, of: str | Path, out_dir: str | Path, name: str = ""
+) -> tuple[Bundle, PictureForm, float]:
     """Give a bundle the eyes of a file, in place of those that it may have.
 
     Args:
@@ -47,7 +49,8 @@ def import_perception(eyes: ForeignEyes, of: str | Path, out_dir: str | Path, na
         name: its name; by default that of its folder.
 
     Returns:
-        The bundle, and its network's largest difference from the file's own framework, as `check_equal` says.
+        The bundle, the form of the pictures that its network takes, and the network's largest difference from the
+        file's own framework, as `check_equal` says.
 
     Raises:
         UserError: the file reads no picture, an option is missing, the bundle's domain has no cameras or reads other
@@ -73,7 +76,7 @@ def import_perception(eyes: ForeignEyes, of: str | Path, out_dir: str | Path, na
     difference = check_equal(graph, source, np.stack([to_strip(one, table) for one in taken]), str(eyes.file))
     before = bundle.contract.image.max_pose_error_m if bundle.contract.image else POSE_ERROR_M
     sealed = Eyes(graph, camera, eyes.max_pose_error_m or before)
-    return seal_perception(without_eyes(bundle), sealed, lambda *_: taken, target, name), difference
+    return seal_perception(without_eyes(bundle), sealed, lambda *_: taken, target, name), source.form, difference
 
 
 def without_eyes(bundle: Bundle) -> Bundle:

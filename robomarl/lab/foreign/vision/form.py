@@ -172,6 +172,11 @@ def _strip(rows: int | None, columns: int | None, stated: int | None, where: str
 
 def _scale(kind: np.dtype, options: PictureOptions, where: str) -> Literal[1, 255]:
     if kind.kind in "iu":
+        if np.iinfo(kind).max < 255:
+            raise UserError(
+                f"{where}: reads {kind}, which ends at {np.iinfo(kind).max}, and a strip's channels go to 255; "
+                "export it with uint8 or with floats."
+            )
         if options.scale == 1 or options.mean or options.std:
             raise UserError(
                 f"{where}: reads whole numbers ({kind}), which have no --image-scale 1, --image-mean or --image-std; "

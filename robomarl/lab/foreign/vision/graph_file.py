@@ -45,11 +45,13 @@ def _chosen_outputs(model: onnx.ModelProto, options: PictureOptions, where: str)
     """Return the outputs in order: those that the user names, or the only one.
 
     Raises:
-        UserError: a name that the graph lacks, or several outputs and none named.
+        UserError: a name that the graph lacks, or that stands twice, or several outputs and none named.
     """
     there = [output.name for output in model.graph.output]
     if unknown := [name for name in options.outputs if name not in there]:
         raise UserError(f"{where}: has no output {unknown[0]!r}; --outputs may name {', '.join(there)}.")
+    if twice := [name for name in options.outputs if options.outputs.count(name) > 1]:
+        raise UserError(f"{where}: --outputs names {twice[0]!r} twice; name each output once.")
     if not options.outputs and len(there) != 1:
         raise UserError(
             f"{where}: has the outputs {', '.join(there)}, whose order a file does not say; add --outputs with their "

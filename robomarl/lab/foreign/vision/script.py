@@ -50,15 +50,21 @@ def _exported(module: Script, form: PictureForm, where: str) -> bytes:
     with warnings.catch_warnings(), library_errors(cannot, "export it as ONNX"):
         warnings.simplefilter("ignore")  # this way from TorchScript to ONNX is deprecated, and the only one
         frozen, picture = torch.jit.freeze(module), torch.zeros(form.shape)
-        _check_straight(frozen, where)  # the exporter prints a graph that it can't write
+        _check_writable(frozen, where)  # the exporter prints a graph that it can't write
         torch.onnx.export(frozen, (picture,), content, input_names=[PICTURE], opset_version=OPSET, dynamo=False)
     return content.getvalue()
 
 
-def _check_straight(module: Script, where: str) -> None:
-    """Raise `UserError` if the code of a module loops."""
-    if any(node.kind() == "prim::Loop" for node in module.inlined_graph.nodes()):
+def _check_writable(module: Script, where: str) -> None:
+    """Raise `UserError` if the code of a module loops or makes a dict, in its branches too."""
+    graph = module.inlined_graph
+    if graph.findAllNodes("prim::Loop"):
         raise UserError(f"{where}: its code loops, as that of interpolate does; export it as ONNX.")
+    if graph.findAllNodes("prim::DictConstruct"):
+        raise UserError(
+            f"{where}: its code makes a dict, which ONNX can't hold; return a tensor, or a tuple of tensors in the "
+            "order of the numbers that the robot reads."
+        )
 
 
 def _reference(module: Script, where: str) -> Reference:
