@@ -38,10 +38,11 @@ $(STAMP): pyproject.toml setup.py peers/pyproject.toml constraints-cpu.txt $(KER
 	@touch $@
 
 # What only computes, and most of its time is XLA's compiler, which need not try hard for it, runs on two cores at once.
-# What flashes, and nodes, each test of which has a ROS domain of its own, run five at once: they wait most of the time,
-# in which pyright checks the types.
+# What flashes waits most of the time, and does so beside it, three tests at once.
+# Nodes, each test of which has a ROS domain of its own, and the rest run five at once, while pyright checks the types.
 # What counts ticks has the machine alone.
 COMPUTES := tests/core tests/lab tests/field tests/domains
+FLASHES := tests/fleet
 # XLA compiles in haste, and what several results share once: twice as fast where there are many small loops. Programs
 # are kept from one time to the next, small ones too, which are most; `make clean` forgets them. With an accelerator JAX is
 # newer, and aborts at the second option, which it does not know.
@@ -50,11 +51,15 @@ HASTE := --xla_backend_optimization_level=0 $(if $(GPU),,--xla_cpu_use_fusion_em
 XLA := XLA_FLAGS='$(HASTE)' TF_CPP_MIN_LOG_LEVEL=3 \
 	JAX_COMPILATION_CACHE_DIR=$(CURDIR)/.pytest_cache/xla JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS=0
 BY_DEFAULT := not slow and not gpu
+OTHERS := $(COMPUTES) $(FLASHES)
+# The shell lets what runs beside others ignore Ctrl-C, and so would each process that its tests start.
+BESIDE := env --default-signal=INT
 # A test that waits for ever fails, and says where it stood; where not even a signal wakes it, its process ends.
 PYTEST := $(BIN)/python -m pytest --timeout 600 --timeout-method signal --max-worker-restart 0 \
 	-o faulthandler_timeout=900 -o faulthandler_exit_on_timeout=true
 # Files are begun in the order of tests/conftest.py, which puts those with long tests first.
 TWO_CORES := --numprocesses 2 --dist loadfile --no-loadscope-reorder
+THREE_AT_ONCE := --numprocesses 3 --dist loadfile --no-loadscope-reorder
 FIVE_AT_ONCE := --numprocesses 5 --dist loadfile --no-loadscope-reorder
 # A busy machine is late now and then: a test that fails is run again, one of real processes up to twice, and the summary
 # names each test that needed it.
@@ -68,9 +73,11 @@ unexport PYTHONDONTWRITEBYTECODE
 test: export FAILURES := $(CURDIR)/$(VENV)/failures.txt
 test: setup lint ## set-up, check, and all tests that are neither slow nor for an accelerator
 	@status=0; : > $(FAILURES); \
+	$(BESIDE) $(PYTEST) $(THREE_AT_ONCE) $(TWICE) $(FLASHES) -m '$(BY_DEFAULT)' > $(VENV)/fleet.log 2>&1 & fleet=$$!; \
 	$(XLA) $(PYTEST) $(TWO_CORES) $(AGAIN) $(COMPUTES) || status=$$?; \
+	wait $$fleet || status=$$?; cat $(VENV)/fleet.log; \
 	$(BIN)/pyright > $(VENV)/types.log & types=$$!; \
-	$(PYTEST) $(FIVE_AT_ONCE) $(TWICE) $(COMPUTES:%=--ignore=%) -m '$(BY_DEFAULT) and not alone' || status=$$?; \
+	$(PYTEST) $(FIVE_AT_ONCE) $(TWICE) $(OTHERS:%=--ignore=%) -m '$(BY_DEFAULT) and not alone' || status=$$?; \
 	wait $$types || { cat $(VENV)/types.log; status=1; }; \
 	$(PYTEST) $(TWICE) tests/ros -m '$(BY_DEFAULT) and alone' || status=$$?; \
 	sed 's/^/failed: /' $(FAILURES); \

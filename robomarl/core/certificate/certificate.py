@@ -19,7 +19,7 @@ from robomarl.core.certificate.reference import (
 )
 from robomarl.core.certificate.rule import Pair, clearance, parts_from, watched
 from robomarl.core.certificate.solids import room_left
-from robomarl.core.certificate.state_box import anywhere, expected, middle_of, narrowed
+from robomarl.core.certificate.state_box import DIAGONAL, anywhere, commanded, middle_of, narrowed
 from robomarl.core.certificate.strangers import later, least_left
 from robomarl.core.certificate.tracker import Point, track
 from robomarl.core.filter.checks import Checked, check, split
@@ -70,7 +70,7 @@ class Certificate:
             pact=Pact(none, Pair(each, each), none, Pair(each, each), none > 0, none - 1),
             commands=memory.commands,
             bias=memory.bias,
-            box=anywhere(memory.bias.estimate_m_s2, memory.bias.misfits),
+            box=anywhere(f.tracker, memory.bias.estimate_m_s2, memory.bias.misfits, xp),
             front=initial_carry(f.front, lead, xp, dtype),
         )
 
@@ -90,7 +90,7 @@ class Certificate:
         seen = xp.stack(checked.own.vel, -1), checked.age_s, checked.has_own
         learned = bias.learn(c, carry.bias, seen, xp)
         stamp = given.now_s - checked.age_s, checked.has_own
-        box = narrowed(c, carry.box, (xp.stack(checked.own.pos, -1), seen[0]), stamp, f.position_error_m, xp)
+        box = narrowed(c, carry.box, (xp.stack(checked.own.pos, -1), seen[0]), stamp, (learned, f.position_error_m), xp)
         checked = checked._replace(own=middle_of(box))
         is_sure = (xp.abs(learned.doubt_m_s2) <= f.learned_m_s2).all(-1)
         old = carry.course._replace(room_m=xp.where(is_sure, f.learned.room_m, f.unlearned.room_m))
@@ -98,10 +98,9 @@ class Certificate:
         known = checked, is_sure, early_s
         pact, way, front = self._reference(carry, given, (old, start), known)
         course, accel, good = way
-        tracked, (command, error, point) = self._track(
-            carry._replace(accels=accels, bias=learned, box=box), known, start, accel
-        )
-        after = tracked._replace(course=course, until_s=at_s + f.period_s, pact=pact, front=front)
+        tracked, (command, error, point) = self._track(carry._replace(accels=accels, bias=learned), known, start, accel)
+        box = commanded(c, box, command[..., :3], given.now_s, xp)
+        after = tracked._replace(course=course, until_s=at_s + f.period_s, pact=pact, box=box, front=front)
         return after, Certified(
             command=command,
             word=self.said(after, given.leads),
@@ -179,13 +178,12 @@ class Certificate:
         command, error = track(c, own, point, half, checked.has_own, xp)
         yaw = xp.clip(checked.nominal[..., 3], -c.yaw_rate_rad_s, c.yaw_rate_rad_s)
         sent = xp.concatenate([carry.commands, xp.stack([*command, yaw], -1)[..., None, :]], -2)
-        acting = sent[..., late : late + c.next_count, :3]
-        learned, box = bias.expect(c, carry.bias, acting, xp), expected(c, carry.box, acting, carry.bias, xp)
+        expected = bias.expect(c, carry.bias, sent[..., late : late + c.next_count, :3], xp)
         off = xp.stack(error, -1) * xp.asarray(f.squash)
         radius = xp.where(is_sure, f.learned.radius_m, f.unlearned.radius_m)
-        unsure = xp.sqrt(sum(x * x for x in own.unsure_m)) + c.own_error_m
+        unsure = xp.sqrt(sum(x * x for x in own.unsure_m)) + c.own_error_m + (DIAGONAL - 1) * f.position_error_m
         trip = checked.has_own & (xp.sqrt((off * off).sum(-1)) > radius + unsure)
-        after = carry._replace(accels=accels, commands=sent[..., 1:, :], bias=learned, box=box, trip=trip)
+        after = carry._replace(accels=accels, commands=sent[..., 1:, :], bias=expected, trip=trip)
         return after, (sent[..., -1, :], xp.stack(error, -1), pos)
 
     def _judge(self, start: Array, times: Array) -> Callable[[CommittedCourse, Pair], Array]:

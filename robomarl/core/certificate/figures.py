@@ -121,10 +121,10 @@ class CertificateFigures:
     held_s: float
     """Time that words wait at least before they are said: beside a teammate with a shorter lead, anchors would change
     later here than there."""
+    position_error_m: float
+    """Bound of the error of an estimated position."""
     tether: Tether | None = None
     """Limits that a load sets to the references of its carriers; None: robots carry nothing together."""
-    position_error_m: float = 0.0
-    """Bound of the error of an estimated position."""
     learned_m_s2: float = LEARNED_BIAS_M_S2
     """Bound of the bias's error from which on the robot knows its bias."""
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from robomarl.core.certificate import certificate, course, reference, rule, tracker
+from robomarl.core.certificate import certificate, course, reference, rule, state_box, tracker
 from robomarl.core.certificate.certificate import Certificate
 from robomarl.core.certificate.course import CommittedCourse
 from robomarl.core.certificate.figures import CertificateFigures
@@ -147,7 +147,7 @@ def _told(figures: CertificateFigures) -> dict[str, float]:
 
 def _number(figures: CertificateFigures, name: str) -> object:
     """A number of the vehicle, or a constant of this folder."""
-    for module in (certificate, course, reference, rule, tracker):
+    for module in (certificate, course, reference, rule, state_box, tracker):
         if name.upper() in vars(module):
             return getattr(module, name.upper())
     return getattr(figures, name)
@@ -175,12 +175,9 @@ def _outcome(memory: Parts, found: Parts) -> tuple[CertifiedCarry, Certified]:
     agreed, offer = (new_tuple(Pair, (courses(memory, at), courses(memory, at + 5))) for at in (10, 21))
     number, offered, is_open, refused = memory[9], memory[20], memory[31], memory[32]
     pact = new_tuple(Pact, (number, agreed, offered, offer, is_open, refused))
-    bias, box, learned = (
-        new_tuple(Bias, memory[34:41]),
-        new_tuple(StateBox, memory[41:48]),
-        new_tuple(Bias, memory[53:60]),
-    )
-    front = new_tuple(FilterCarry, (memory[48], new_tuple(Plan, memory[49:52]), memory[52], learned, memory[60]))
+    bias, learned = (new_tuple(Bias, memory[at : at + 7]) for at in (34, 55))
+    box, plan = new_tuple(StateBox, memory[41:50]), new_tuple(Plan, memory[51:54])
+    front = new_tuple(FilterCarry, (memory[50], plan, memory[54], learned, memory[62]))
     carry = new_tuple(CertifiedCarry, (courses(memory, 0), *memory[5:9], pact, memory[33], bias, box, front))
     word = new_tuple(Word, (courses(found, 1), found[6], found[7], offer, refused))
     return carry, new_tuple(Certified, (found[0], word, found[8], found[9], found[10], memory[6], found[11]))

@@ -37,7 +37,7 @@ class CertifiedCarry(NamedTuple):
     bias: Bias
     """Estimate of the constant part of the acceleration error."""
     box: StateBox
-    """States that the robot may have when the next estimate comes."""
+    """States that the robot may have had at the stamp of its last estimate."""
     front: FilterCarry
     """Memory of the filter between references."""
 

@@ -94,7 +94,8 @@ class AttackedRobots:
         none, still = jnp.zeros((3, count)), jnp.zeros((count, 3))
         sent, accels = jnp.zeros((3, count, self.figures.tracker.num_acting)), (self.figures.smooth_count, 3, count)
         points = jnp.zeros((self.lag[0] + 2, 3, count))
-        return PushedRobots(none, none, sent, state_box.anywhere(still, still[:, 0]), points, none, jnp.zeros(accels))
+        box = state_box.anywhere(self.figures.tracker, still, still[:, 0], jnp)
+        return PushedRobots(none, none, sent, box, points, none, jnp.zeros(accels))
 
     def step(self, now: PushedRobots, chosen: Array, bias: Array) -> tuple[PushedRobots, Array]:
         """Return robots a period later, and their offsets [3, N] from the tracked point.
@@ -108,25 +109,30 @@ class AttackedRobots:
         accels = jnp.concatenate([now.accels[1:], (chosen[WISH] * np.array(f.accel_m_s2)[:, None])[None]])
         mean, point = accels.mean(0), now.points[-1]
         ahead = Point(*map(tuple, (point + now.speed * h + mean * h * h / 2, now.speed + mean * h, mean)))
-        still = jnp.zeros_like(now.pos.T)
-        known, doubt = (bias * (self.bounds - self.doubt)).T, (self.doubt + 0 * bias).T
-        learned = Bias(known, doubt, still, still, still, still[:, 0], still[:, 0])
-        box = self._seen(now, chosen)
+        learned = self._learned(bias)
+        box = self._seen(now, chosen, learned)
         predicted = stacked.predict(c, state_box.middle_of(box), jnp.moveaxis(now.sent, 0, -1), learned, jnp)
-        command, _ = track(c, predicted, ahead, f.learned.half_m, still[:, 0] == 0, jnp)
+        command, _ = track(c, predicted, ahead, f.learned.half_m, box.at_s == box.at_s, jnp)
         pos, vel = self._moved(now, chosen, bias)
-        sent = jnp.concatenate([now.sent, command[..., None]], -1)
-        box = state_box.expected(c, box, jnp.moveaxis(sent[..., : c.next_count], 0, -1), learned, jnp)
+        sent = jnp.concatenate([now.sent[..., 1:], command[..., None]], -1)
+        box = state_box.commanded(c, box, command.T, box.at_s, jnp)
         points = jnp.concatenate([now.points[1:], (point + now.speed * t + mean * t * t / 2)[None]])
-        after = PushedRobots(pos, vel, sent[..., 1:], box, points, now.speed + mean * t, accels)
+        after = PushedRobots(pos, vel, sent, box, points, now.speed + mean * t, accels)
         return after, pos - self._tracked(points)
 
-    def _seen(self, now: PushedRobots, chosen: Array) -> StateBox:
+    def _learned(self, bias: Array) -> Bias:
+        """Return what robots know of their bias: the part of it that the tube asks for."""
+        still = jnp.zeros_like(bias.T)
+        known, doubt = (bias * (self.bounds - self.doubt)).T, (self.doubt + 0 * bias).T
+        return Bias(known, doubt, still, still, still, still[:, 0], still[:, 0])
+
+    def _seen(self, now: PushedRobots, chosen: Array, learned: Bias) -> StateBox:
         """Return the boxes of states narrowed by estimates with the chosen errors."""
-        s, stamp = self.safety, (now.box.at_s, now.box.at_s == now.box.at_s)
+        s, at_s = self.safety, now.box.at_s + self.figures.period_s
         pos = now.pos + s.position_error_m * _directions(chosen[POSITION])
         vel = now.vel + s.velocity_error_m_s * _directions(chosen[VELOCITY])
-        return state_box.narrowed(self.figures.tracker, now.box, (pos.T, vel.T), stamp, s.position_error_m, jnp)
+        stamp, known = (at_s, at_s == at_s), (learned, s.position_error_m)
+        return state_box.narrowed(self.figures.tracker, now.box, (pos.T, vel.T), stamp, known, jnp)
 
     def _moved(self, now: PushedRobots, chosen: Array, bias: Array) -> tuple[Array, Array]:
         """Return position and velocity a period later: any of the commands that the delay allows may act."""

@@ -104,7 +104,7 @@ def test_without_the_box_of_states_errors_that_alternate_lead_robots_farther(mon
     found = tube_attack.state_box.narrowed
 
     def forgetful(c: Constants, box: StateBox, *told: Any) -> StateBox:
-        return found(c, anywhere(told[0][0] * 0, box.misfits), *told)
+        return found(c, anywhere(c, told[0][0] * 0, box.misfits, told[-1]), *told)
 
     monkeypatch.setattr(tube_attack.state_box, "narrowed", forgetful)
     assert kept < 0.75 and share_of(crazyflie, LONGER) > 1.25 * kept

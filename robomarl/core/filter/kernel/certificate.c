@@ -75,6 +75,7 @@ static Anchors anchors(char **at, int count) {
 
 /* Both return where the next record begins. */
 static char *lay_out_memory(const RmCertificate *c, int mates, char *at, Record *m) {
+    const int kept = rm_kept_commands(c);
     m->course = courses(&at, 1);
     m->placed = taken_from(&at, 1, 1), m->trip = taken_from(&at, 1, 1);
     m->until = doubles(&at, 1), m->accels = doubles(&at, 3 * c->smooth_count);
@@ -84,7 +85,8 @@ static char *lay_out_memory(const RmCertificate *c, int mates, char *at, Record 
     m->commands = doubles(&at, 4 * c->queue), m->bias = doubles(&at, BIAS), m->misfits = whole(&at, 1);
     m->box.low = doubles(&at, 3), m->box.high = doubles(&at, 3);
     m->box.low_v = doubles(&at, 3), m->box.high_v = doubles(&at, 3);
-    m->box.at = doubles(&at, 1), m->box.odd = doubles(&at, 1), m->box.misfits = whole(&at, 1);
+    m->box.at = doubles(&at, 1), m->box.commands = doubles(&at, 3 * kept);
+    m->box.may = doubles(&at, kept), m->box.must = doubles(&at, kept), m->box.misfits = whole(&at, 1);
     m->plan = doubles(&at, 9), m->place = doubles(&at, 3), m->front_bias = doubles(&at, BIAS);
     m->front_misfits = whole(&at, 1), m->ok = whole(&at, 1);
     return at;
@@ -401,14 +403,15 @@ static void keep_track(Now *n, const double *accel, const Outcome *f) {
     copy(accels + 3 * (c->smooth_count - 1), accel, 3);
     follow(n, &own, &ahead, mean, f->command);
     f->command[3] = within(n->own.nominal[3], -tracker->yaw_rate_rad_s, tracker->yaw_rate_rad_s);
-    rm_expect_box(tracker, &n->m.box, &n->bias, &queue, f->command);
+    rm_command(c, &n->m.box, f->command, *n->g.now);
     rm_expect(tracker, &n->bias, &queue, f->command);
     *n->m.misfits += n->bias.misfit;
     rm_write_bias(&n->bias, n->m.bias);
     for (int j = 0; j < c->queue; j++) copy(n->m.commands + 4 * j, j + 1 < c->queue ? n->m.commands + 4 * (j + 1) : f->command, 4);
     for (int i = 0; i < 3; i++) f->error[i] = own.motion.pos[i], off[i] = own.motion.pos[i] * c->squash[i];
     const double radius = n->sure ? c->learned.radius_m : c->unlearned.radius_m;
-    const double unsure = sqrt(dot(own.unsure_m, own.unsure_m)) + tracker->own_error_m;
+    const double unsure = sqrt(dot(own.unsure_m, own.unsure_m)) + tracker->own_error_m +
+                          (c->diagonal - 1) * c->position_error_m;
     *n->m.trip = n->own.own_ok && sqrt(dot(off, off)) > radius + unsure;
 }
 
@@ -436,9 +439,9 @@ static void begin(Now *n) {
     rm_learn(c->tracker, &n->bias, n->own.own.vel, n->own.own_ok ? fabs(*n->g.age) : 0.0, n->own.own_ok);
     const double seen_at = *n->g.now - (n->own.own_ok ? fabs(*n->g.age) : 0.0);
     if (n->own.own_ok)
-        rm_narrow(c->tracker, &n->m.box, &n->own.own, seen_at, c->position_error_m);
+        rm_narrow(c, &n->m.box, &n->bias, &n->own.own, seen_at);
     else
-        rm_lose(c->tracker, &n->m.box, seen_at);
+        rm_lose(&n->m.box, seen_at);
     n->own.own = rm_middle(&n->m.box);
     n->sure = 1;
     for (int i = 0; i < 3; i++) n->sure = n->sure && fabs(n->bias.doubt[i]) <= c->learned_m_s2;

@@ -35,18 +35,20 @@ typedef struct {
 
 /* state_box.StateBox, as it lies in memory. */
 typedef struct {
-    double *low, *high, *low_v, *high_v, *at, *odd;
+    double *low, *high, *low_v, *high_v, *at, *commands, *may, *must;
     int64_t *misfits;
 } StateBox;
+
+static inline int rm_kept_commands(const RmCertificate *c) { return c->tracker->num_acting + c->more_commands; }
 
 /* Whether robots carry a load together. */
 static inline int is_carrier(const RmCertificate *c) { return c->tether.apart_m > 0; }
 
-/* state_box.narrowed by a state that was seen at a time, its place by so much at most off; by none; middle_of; expected. */
-void rm_narrow(const RmConstants *c, StateBox *box, const Motion *seen, double at, double error);
-void rm_lose(const RmConstants *c, StateBox *box, double at);
+/* state_box.narrowed by a state that was seen at a time; by none; middle_of; commanded. */
+void rm_narrow(const RmCertificate *c, StateBox *box, const Bias *bias, const Motion *seen, double at);
+void rm_lose(StateBox *box, double at);
 Motion rm_middle(const StateBox *box);
-void rm_expect_box(const RmConstants *c, StateBox *box, const Bias *bias, const Queue *queue, const double *command);
+void rm_command(const RmCertificate *c, StateBox *box, const double *command, double now);
 
 Course rm_course(const Courses *from, int k);
 void rm_keep_course(const Course *course, const Courses *to, int k);

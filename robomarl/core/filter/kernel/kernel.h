@@ -96,7 +96,8 @@ typedef struct {
     double period_s, lead_s, ahead_s, accel_m_s2[3], speed_m_s, squash[3], learned_m_s2, stop_s, span_s, bend_m;
     double low_m[3], high_m[3], stranger_m, settles_s, position_error_m;
     int smooth_count, segments, queue;
-    double shares[4], early_share, rounding, last_digits_s, speed_floor_m_s, speck_m2, place_per_s2, speed_per_s;
+    int more_commands;
+    double instant_s, rounding_box, diagonal, shares[4], early_share, rounding, last_digits_s, speed_floor_m_s, speck_m2, place_per_s2, speed_per_s;
 } RmCertificate;
 
 /* More times than these are not compared. */

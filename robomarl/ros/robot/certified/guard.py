@@ -27,6 +27,7 @@ from robomarl.core.certificate.memory import (
 )
 from robomarl.core.certificate.pact import Word
 from robomarl.core.certificate.reach import check_reach, is_too_near
+from robomarl.core.certificate.state_box import anywhere, shifted
 from robomarl.core.config import UserError
 from robomarl.core.domain.onboard import CertifiedCommand
 from robomarl.core.filter.filter import SAME
@@ -193,7 +194,8 @@ class CertifiedRobot:
         The robot goes on along its course in its own time, and takes no other one before it rests.
         """
         robot, course = carry.robot, carry.robot.course
-        robot = robot._replace(course=course._replace(at_s=course.at_s + by_s), until_s=robot.until_s + by_s)
+        moved = {"until_s": robot.until_s + by_s, "box": shifted(robot.box, by_s)}
+        robot = robot._replace(course=course._replace(at_s=course.at_s + by_s), **moved)
         decided_s = carry.decided_s + by_s if carry.decided_s else 0.0
         rows = tuple((at_s + by_s, said) for at_s, said in carry.rows)
         times = {"decided_s": decided_s, "heard_s": carry.heard_s + by_s, "listens_s": carry.listens_s + by_s}
@@ -236,8 +238,10 @@ class CertifiedRobot:
         return after._replace(decided_s=carry.now_s), result
 
     def _begun(self, carry: RobotCarry) -> RobotCarry:
-        """Return the memory of a session that begins now, with the sightings of the one before."""
-        return self.hear(self.init(), (), carry.now_s)._replace(worn=carry.worn, decided_s=carry.decided_s)
+        """Return the memory of a session that begins now, with the sightings and misfits of the one before."""
+        fresh, misfits = self.hear(self.init(), (), carry.now_s), carry.robot.box.misfits
+        robot = fresh.robot._replace(box=fresh.robot.box._replace(misfits=misfits))
+        return fresh._replace(robot=robot, worn=carry.worn, decided_s=carry.decided_s)
 
     def _pushed(self, carry: RobotCarry) -> RobotCarry:
         """Begin a session at this time; the sent commands are still on their way, and the bias is what it was.
@@ -305,8 +309,10 @@ class CertifiedRobot:
         return float(tubes_off(carry.robot, view, self.figures, ahead_m, now_s)) > tubes
 
     def resumed(self, carry: RobotCarry, queue: Array) -> RobotCarry:
-        """Return the memory after a gap, with the commands [Q, 4] that were sent meanwhile."""
-        robot = carry.robot._replace(commands=queue, bias=unanchored(carry.robot.bias))
+        """Return the memory after a gap, with the commands [Q, 4] that were sent meanwhile; when, nobody tells."""
+        robot = carry.robot
+        box = anywhere(self.figures.tracker, np.zeros(3), robot.box.misfits, np)
+        robot = robot._replace(commands=queue, bias=unanchored(robot.bias), box=box)
         return carry._replace(robot=robot)
 
     def seen(self, carry: RobotCarry, view: LocalView) -> LocalView:

@@ -115,6 +115,22 @@ def test_an_estimate_that_can_not_be_is_a_misfit():
     assert robot.carry.bias.misfits == 1
     team.tick()
     assert robot.carry.bias.misfits == 1, "from then on it is where the estimate says"
+    view = blank_view(1)
+    away = view._replace(own=view.own._replace(pos_m=robot.pos + 1.0, vel_m_s=np.zeros(3)))
+    assert robot.guard.rest(robot.carry, away).bias.misfits == 1, "and a session that begins elsewhere goes on to count"
+
+
+def test_what_was_sent_at_unknown_times_or_by_another_clock_is_known_as_such():
+    """After a gap the robot may be anywhere that its estimate says; a clock that was set takes all times along."""
+    team = PaperTeam(2, seed=2)
+    for _ in range(60):
+        team.tick()
+    robot = team.robots[0]
+    before, hour = robot.carry.robot.box, 3600.0
+    later = robot.guard.clock_jumped(robot.carry, hour).robot.box
+    assert np.allclose(later.may_s - before.may_s, hour) and np.isclose(later.at_s - before.at_s, hour)
+    resumed = robot.guard.resumed(robot.carry, robot.carry.commands).robot.box
+    assert np.isinf(resumed.may_s).all() and (resumed.high_m - resumed.low_m > 1e6).all()
 
 
 def test_without_an_estimate_the_reference_brakes_and_says_so():
