@@ -45,7 +45,7 @@ class TubeSearch:
 
     robots: Count = 150
     """Robots of each aim: along x, y, z, and all of them."""
-    generations: Count = 150
+    generations: Count = 400
     seconds: Positive = 2.4
     """Time that a robot flies."""
     seed: Seed = 0
