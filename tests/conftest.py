@@ -3,7 +3,9 @@
 import gc
 import os
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from _pytest.terminal import TerminalReporter
@@ -11,11 +13,23 @@ from hypothesis import HealthCheck, settings
 
 from robomarl.ros.io.environment import PROFILES, PROFILES_ENV
 
+if TYPE_CHECKING:
+    from playwright.sync_api import Playwright
+
 # Machines are shared: a slow example is no failure. The same examples on every machine.
 settings.register_profile("robomarl", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("robomarl")
 
 ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def browsers() -> "Iterator[Playwright]":
+    """Playwright, which drives browsers: a process has room for one."""
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as driver:
+        yield driver
+
 
 LAST_WORDS = 300
 """Characters of an error that the list of failures keeps."""

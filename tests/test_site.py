@@ -146,17 +146,15 @@ def test_the_page_of_the_api_has_every_name_of_the_package(root: Path):
 
 
 @pytest.fixture(scope="module")
-def tab():
+def tab(browsers):
     """A tab of Chromium, which opens pages from the folder, without a server."""
-    playwright = pytest.importorskip("playwright.sync_api")
     program = shutil.which("chromium") or shutil.which("google-chrome")
     if program is None:
         pytest.skip("no Chromium here; make setup installs it where it may")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        opened = browser.new_page()
-        yield opened
-        browser.close()
+    browser = browsers.chromium.launch(executable_path=program, args=["--no-sandbox"])
+    opened = browser.new_page()
+    yield opened
+    browser.close()
 
 
 def test_the_search_of_the_page_answers_too(tab, site: Path):

@@ -6,8 +6,10 @@ and of the disturbance, each as long as its bound, the signs of the reference's 
 that the delay allows acts. A tube that is smaller than what it finds is wrong. What it does not find proves nothing.
 """
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
+from types import ModuleType
 from typing import NamedTuple
 
 import jax
@@ -49,6 +51,8 @@ class TubeSearch:
     seconds: Positive = 2.4
     """Time that a robot flies."""
     seed: Seed = 0
+    jitted: bool = True
+    """Fly in JAX: four times as fast, after some seconds of compiling."""
 
 
 class Farthest(NamedTuple):
@@ -82,8 +86,9 @@ class PushedRobots(NamedTuple):
 class AttackedRobots:
     """The robot of a vehicle file, and what its bounds allow to do to it."""
 
-    def __init__(self, params: SafetyParams, figures: CertificateFigures) -> None:
-        """Keep the numbers."""
+    def __init__(self, params: SafetyParams, figures: CertificateFigures, xp: ModuleType = np) -> None:
+        """Keep the numbers; `xp`: numpy or jax.numpy."""
+        self.xp = xp
         self.safety, self.figures, self.bounds = params.safety, figures, np.array(params.bias_m_s2)[:, None]
         self.doubt = np.minimum(self.bounds, figures.learned_m_s2)
         periods = (figures.tracker.horizon_s - figures.ahead_s) / figures.period_s
@@ -91,11 +96,11 @@ class AttackedRobots:
 
     def begin(self, count: int) -> PushedRobots:
         """Return robots at rest at their points."""
-        none, still = jnp.zeros((3, count)), jnp.zeros((count, 3))
-        sent, accels = jnp.zeros((3, count, self.figures.tracker.num_acting)), (self.figures.smooth_count, 3, count)
-        points = jnp.zeros((self.lag[0] + 2, 3, count))
-        box = state_box.anywhere(self.figures.tracker, still, still[:, 0], jnp)
-        return PushedRobots(none, none, sent, box, points, none, jnp.zeros(accels))
+        none, still = self.xp.zeros((3, count)), self.xp.zeros((count, 3))
+        sent, accels = self.xp.zeros((3, count, self.figures.tracker.num_acting)), (self.figures.smooth_count, 3, count)
+        points = self.xp.zeros((self.lag[0] + 2, 3, count))
+        box = state_box.anywhere(self.figures.tracker, still, still[:, 0], self.xp)
+        return PushedRobots(none, none, sent, box, points, none, self.xp.zeros(accels))
 
     def step(self, now: PushedRobots, chosen: Array, bias: Array) -> tuple[PushedRobots, Array]:
         """Return robots a period later, and their offsets [3, N] from the tracked point.
@@ -106,44 +111,44 @@ class AttackedRobots:
             bias: [3, N] sign of the bias, whose part that is not known is as large as the tube allows.
         """
         f, c, t, h = self.figures, self.figures.tracker, self.figures.period_s, self.figures.ahead_s
-        accels = jnp.concatenate([now.accels[1:], (chosen[WISH] * np.array(f.accel_m_s2)[:, None])[None]])
+        accels = self.xp.concatenate([now.accels[1:], (chosen[WISH] * np.array(f.accel_m_s2)[:, None])[None]])
         mean, point = accels.mean(0), now.points[-1]
         ahead = Point(*map(tuple, (point + now.speed * h + mean * h * h / 2, now.speed + mean * h, mean)))
         learned = self._learned(bias)
         box = self._seen(now, chosen, learned)
-        predicted = stacked.predict(c, state_box.middle_of(box), jnp.moveaxis(now.sent, 0, -1), learned, jnp)
-        command, _ = track(c, predicted, ahead, f.learned.half_m, box.at_s == box.at_s, jnp)
+        predicted = stacked.predict(c, state_box.middle_of(box), self.xp.moveaxis(now.sent, 0, -1), learned, self.xp)
+        command, _ = track(c, predicted, ahead, f.learned.half_m, box.at_s == box.at_s, self.xp)
         pos, vel = self._moved(now, chosen, bias)
-        sent = jnp.concatenate([now.sent[..., 1:], command[..., None]], -1)
-        box = state_box.commanded(c, box, command.T, box.at_s, jnp)
-        points = jnp.concatenate([now.points[1:], (point + now.speed * t + mean * t * t / 2)[None]])
+        sent = self.xp.concatenate([now.sent[..., 1:], command[..., None]], -1)
+        box = state_box.commanded(c, box, command.T, box.at_s, self.xp)
+        points = self.xp.concatenate([now.points[1:], (point + now.speed * t + mean * t * t / 2)[None]])
         after = PushedRobots(pos, vel, sent, box, points, now.speed + mean * t, accels)
         return after, pos - self._tracked(points)
 
     def _learned(self, bias: Array) -> Bias:
         """Return what robots know of their bias: the part of it that the tube asks for."""
-        still = jnp.zeros_like(bias.T)
+        still = self.xp.zeros_like(bias.T)
         known, doubt = (bias * (self.bounds - self.doubt)).T, (self.doubt + 0 * bias).T
         return Bias(known, doubt, still, still, still, still[:, 0], still[:, 0])
 
     def _seen(self, now: PushedRobots, chosen: Array, learned: Bias) -> StateBox:
         """Return the boxes of states narrowed by estimates with the chosen errors."""
         s, at_s = self.safety, now.box.at_s + self.figures.period_s
-        pos = now.pos + s.position_error_m * _directions(chosen[POSITION])
-        vel = now.vel + s.velocity_error_m_s * _directions(chosen[VELOCITY])
+        pos = now.pos + s.position_error_m * _directions(chosen[POSITION], self.xp)
+        vel = now.vel + s.velocity_error_m_s * _directions(chosen[VELOCITY], self.xp)
         stamp, known = (at_s, at_s == at_s), (learned, s.position_error_m)
-        return state_box.narrowed(self.figures.tracker, now.box, (pos.T, vel.T), stamp, known, jnp)
+        return state_box.narrowed(self.figures.tracker, now.box, (pos.T, vel.T), stamp, known, self.xp)
 
     def _moved(self, now: PushedRobots, chosen: Array, bias: Array) -> tuple[Array, Array]:
         """Return position and velocity a period later: any of the commands that the delay allows may act."""
         queue, left, pos, vel = self.figures.tracker.queue, self.figures.period_s, now.pos, now.vel
-        extra = bias * self.bounds + self.safety.accel_error_m_s2 * _directions(chosen[PUSH])
+        extra = bias * self.bounds + self.safety.accel_error_m_s2 * _directions(chosen[PUSH], self.xp)
         for oldest, newest, seconds in zip(queue.oldest, queue.newest, queue.speed_s, strict=True):
             if (lasts := min(seconds, left)) <= 0:
                 break
             able = now.sent[..., oldest : newest + 1]
             which = (able * chosen[LATE][..., None]).sum(0).argmax(-1)
-            accel = jnp.take_along_axis(able, which[None, :, None], -1)[..., 0] + extra
+            accel = self.xp.take_along_axis(able, which[None, :, None], -1)[..., 0] + extra
             pos, vel, left = pos + vel * lasts + accel * lasts * lasts / 2, vel + accel * lasts, left - lasts
         return pos, vel
 
@@ -153,9 +158,9 @@ class AttackedRobots:
         return part * points[-whole - 2] + (1 - part) * points[-whole - 1]
 
 
-def _directions(signs: Array) -> Array:
+def _directions(signs: Array, xp: ModuleType) -> Array:
     """Return unit vectors [3, N] with these signs."""
-    return signs / jnp.sqrt(jnp.maximum((signs * signs).sum(0), 1.0))
+    return signs / xp.sqrt(xp.maximum((signs * signs).sum(0), 1.0))
 
 
 def farthest(
@@ -174,7 +179,7 @@ def farthest(
     moves = np.repeat(aims[:, None], search.robots, 1)
     choices = _drawn(random, moves, round(search.seconds / figures.period_s))
     bias, warm_m = moves * random.choice([-1, 1], moves.shape), WARM_SHARE * figures.learned.half_m[0]
-    flight = _flight(params, figures)
+    flight = _flight(params, figures, search.jitted)
     off = np.asarray(flight(choices, bias))
     best = [_best(off, choices, bias, aim) for aim in range(len(aims))]
     for generation in range(search.generations):
@@ -192,9 +197,12 @@ def farthest(
 
 def replayed(params: SafetyParams, figures: CertificateFigures, found: Farthest) -> Array:
     """Return the offsets [steps, 3] [m] of a robot with other figures under the same attack."""
-    robots, bias = AttackedRobots(params, figures), jnp.asarray(found.bias)[:, None]
-    fly = jax.jit(lambda choices: jax.lax.scan(lambda now, one: robots.step(now, one, bias), robots.begin(1), choices))
-    return np.asarray(fly(jnp.asarray(found.choices)[..., None])[1][..., 0])
+    robots, bias, off = AttackedRobots(params, figures), np.array(found.bias, float)[:, None], list[Array]()
+    now = robots.begin(1)
+    for chosen in np.array(found.choices, float):
+        now, offset = robots.step(now, chosen[..., None], bias)
+        off.append(offset[:, 0])
+    return np.stack(off)
 
 
 def _aims(planar: bool) -> list[tuple[int, ...]]:
@@ -215,25 +223,28 @@ def _copy_best(off: Array, choices: Array, bias: Array) -> None:
             part[aim, order[:count]] = part[aim, order[-count:]]
 
 
-def _flight(params: SafetyParams, figures: CertificateFigures) -> Callable[[Array, Array], Array]:
+def _flight(params: SafetyParams, figures: CertificateFigures, jitted: bool) -> Callable[[Array, Array], Array]:
     """Return a function (choices [A, N, steps, 5, 3], signs of biases [A, N, 3]) -> the farthest [A, N] that robots of
     each aim come."""
-    robots, aims = AttackedRobots(params, figures), _aims(params.planar)
+    xp = jnp if jitted else np
+    robots, aims = AttackedRobots(params, figures, xp), _aims(params.planar)
     metric = np.array([aim if sum(aim) == 1 else figures.squash for aim in aims])[:, None]
 
     def flown(choices: Array, bias: Array) -> Array:
-        shape, signs = bias.shape, bias.reshape(-1, 3).T
+        shape, signs = bias.shape, bias.reshape(-1, 3).T * 1.0
 
         def step(now: tuple[PushedRobots, Array], chosen: Array) -> tuple[tuple[PushedRobots, Array], None]:
-            after, off = robots.step(now[0], jnp.moveaxis(chosen, 0, -1), signs)
+            after, off = robots.step(now[0], xp.moveaxis(chosen, 0, -1) * 1.0, signs)
             off = off.T.reshape(shape) * metric
-            return (after, jnp.maximum(now[1], (off * off).sum(-1))), None
+            return (after, xp.maximum(now[1], (off * off).sum(-1))), None
 
-        begin = robots.begin(signs.shape[1]), jnp.zeros(shape[:2])
-        turns = jnp.moveaxis(choices.reshape(-1, *choices.shape[2:]), 1, 0)
-        return jnp.sqrt(jax.lax.scan(step, begin, turns)[0][1])
+        begin = robots.begin(signs.shape[1]), xp.zeros(shape[:2])
+        turns = xp.moveaxis(choices.reshape(-1, *choices.shape[2:]), 1, 0)
+        if jitted:
+            return jnp.sqrt(jax.lax.scan(step, begin, turns)[0][1])
+        return np.sqrt(functools.reduce(lambda now, chosen: step(now, chosen)[0], turns, begin)[1])
 
-    return jax.jit(flown)
+    return jax.jit(flown) if jitted else flown
 
 
 def _drawn(random: np.random.Generator, moves: Array, steps: int) -> Array:

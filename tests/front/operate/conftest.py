@@ -21,23 +21,21 @@ from tests.ros.bundles import make_bundle
 from tests.ros.faultrig import ROBOTS, FaultRig, up, write_files
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, Playwright
 
 QUIET = ("--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync")
 WAIT_MS = 60_000
 
 
 @pytest.fixture(scope="session")
-def chromium() -> "Iterator[Browser]":
+def chromium(browsers: "Playwright") -> "Iterator[Browser]":
     """Chromium of this machine, driven by Playwright; skips where there is none."""
-    playwright = pytest.importorskip("playwright.sync_api")
     program = shutil.which("chromium") or shutil.which("google-chrome")
     if program is None:
         pytest.skip("no Chromium here; make setup installs it where it may")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=QUIET)
-        yield browser
-        browser.close()
+    browser = browsers.chromium.launch(executable_path=program, args=QUIET)
+    yield browser
+    browser.close()
 
 
 @pytest.fixture(autouse=True)

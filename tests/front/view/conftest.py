@@ -18,16 +18,14 @@ SOFTWARE_GL = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 
 
 @pytest.fixture(scope="session")
-def chromium():
+def chromium(browsers):
     """Chromium of this machine, driven by Playwright; skips where there is none."""
-    playwright = pytest.importorskip("playwright.sync_api")
     program = shutil.which("chromium") or shutil.which("google-chrome")
     if program is None:
         pytest.skip("no Chromium here; make setup installs it where it may")
-    with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=[*QUIET, *SOFTWARE_GL])
-        yield browser
-        browser.close()
+    browser = browsers.chromium.launch(executable_path=program, args=[*QUIET, *SOFTWARE_GL])
+    yield browser
+    browser.close()
 
 
 class Served:

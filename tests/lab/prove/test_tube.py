@@ -23,8 +23,8 @@ from robomarl.lab.prove.theorem import Given
 from robomarl.lab.prove.tube import Cover, CoverMesh, axis_of, bound_m, largest_command, prove_tube
 from robomarl.lab.prove.tube_attack import LATE, POSITION, PUSH, VELOCITY, WISH, Farthest, TubeSearch, farthest
 
-COARSE, SHORT = CoverMesh(400, 20, 4), TubeSearch(robots=60, generations=12, seconds=1.2, seed=1)
-LONGER = TubeSearch(robots=60, generations=40, seed=1)
+COARSE, SHORT = CoverMesh(400, 20, 4), TubeSearch(robots=60, generations=12, seconds=1.2, seed=1, jitted=False)
+LONGER = TubeSearch(robots=60, generations=40, seed=1, jitted=False)
 
 
 def of(name: str, **safety: float) -> tuple[SafetyParams, CertificateFigures]:
@@ -89,6 +89,15 @@ def test_without_errors_a_robot_stays_where_its_reference_is():
     assert np.abs(tube_attack.replayed(calm, figures, attack)).max() < 1e-3
     late = dataclasses.replace(figures, ahead_s=figures.ahead_s + 0.04)
     assert np.abs(tube_attack.replayed(calm, late, attack)).max() > 1e-3
+
+
+@pytest.mark.slow
+def test_the_attack_is_the_same_in_jax():
+    """In single precision, and of another sum's order: the same changes are kept."""
+    params, figures = of("crazyflie_21")
+    in_jax = farthest(params, figures, dataclasses.replace(SHORT, jitted=True))
+    for one, other in zip(farthest(params, figures, SHORT), in_jax, strict=True):
+        assert one.off_m == pytest.approx(other.off_m, rel=0.02)
 
 
 def share_of(vehicle: tuple[SafetyParams, CertificateFigures], search: TubeSearch) -> float:

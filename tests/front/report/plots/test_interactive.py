@@ -3,6 +3,7 @@
 import shutil
 from pathlib import Path
 from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -11,6 +12,9 @@ from robomarl.front.report.page import Section, figure, interactive, page, write
 from robomarl.front.report.plots.flight import distances, interventions, map_view
 from robomarl.front.report.plots.interactive import LIBRARY, plotly_figure
 from robomarl.front.report.plots.training import SUCCESS, learning_curve
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Playwright
 
 
 def test_lines_limits_areas_and_names_are_those_of_the_still_plot(synthetic: ModuleType):
@@ -63,23 +67,23 @@ def a_page(synthetic: ModuleType, tmp_path: Path) -> Path:
     return tmp_path / "page.html"
 
 
-def test_a_browser_draws_it_without_the_network_and_keeps_the_still_plot_without_the_script(a_page: Path):
-    api = pytest.importorskip("playwright.sync_api")
+def test_a_browser_draws_it_without_the_network_and_keeps_the_still_plot_without_the_script(
+    a_page: Path, browsers: "Playwright"
+):
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if not chromium or not (a_page.parent / LIBRARY).exists():
         pytest.skip("needs Chromium and Plotly")
-    with api.sync_playwright() as play:
-        browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        tab, errors, asked = browser.new_page(), [], []
-        tab.on("pageerror", lambda error: errors.append(error))
-        tab.on("request", lambda request: asked.append(request.url))
-        tab.goto(a_page.as_uri())
-        tab.wait_for_selector(".plot.drawn .main-svg")
-        assert "a </script> b" in tab.evaluate("document.querySelector('.live').data.map(line => line.name)")
-        assert tab.evaluate("document.querySelector('.live').data[0].line.color").startswith("rgba(")
-        assert not tab.locator(".plot > svg").is_visible()
-        assert not errors and all(url.startswith("file:") for url in asked)
-        (a_page.parent / LIBRARY).unlink()
-        tab.reload()
-        assert tab.locator(".plot > svg").is_visible() and not errors
-        browser.close()
+    browser = browsers.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+    tab, errors, asked = browser.new_page(), [], []
+    tab.on("pageerror", lambda error: errors.append(error))
+    tab.on("request", lambda request: asked.append(request.url))
+    tab.goto(a_page.as_uri())
+    tab.wait_for_selector(".plot.drawn .main-svg")
+    assert "a </script> b" in tab.evaluate("document.querySelector('.live').data.map(line => line.name)")
+    assert tab.evaluate("document.querySelector('.live').data[0].line.color").startswith("rgba(")
+    assert not tab.locator(".plot > svg").is_visible()
+    assert not errors and all(url.startswith("file:") for url in asked)
+    (a_page.parent / LIBRARY).unlink()
+    tab.reload()
+    assert tab.locator(".plot > svg").is_visible() and not errors
+    browser.close()
