@@ -37,7 +37,7 @@ LEARNED_BIAS_M_S2 = 0.75
 CLOCK_OFFSET_S = 0.002
 """Bound of the difference of two robots' clocks."""
 WALL_TUBES = 1.8
-"""Half sides of the box that references stay from walls: attacks took robots up to 1.65 (docs/certificate.md)."""
+"""Half sides of the box that references stay from walls: attacks took robots up to 1.7 (docs/certificate.md)."""
 FRONT_M = 0.01
 """Distance that the front keeps beyond that of pacts, side by side: anchors are some decisions old."""
 FRONT_M_S, FRONT_S = 0.1, 0.25
