@@ -2,8 +2,9 @@
 
 import gc
 import os
+import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from hypothesis import HealthCheck, settings
 from robomarl.ros.io.environment import PROFILES, PROFILES_ENV
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Playwright
+    from playwright.sync_api import Browser
 
 # Machines are shared: a slow example is no failure. The same examples on every machine.
 settings.register_profile("robomarl", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -24,11 +25,17 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture(scope="session")
-def browsers() -> "Iterator[Playwright]":
-    """Playwright, which drives browsers: a process has room for one."""
+def start_chromium() -> "Iterator[Callable[..., Browser]]":
+    """(arguments of the command line) -> Chromium of this machine, driven by Playwright; skips where there is none.
+
+    A process has room for one Playwright, so all tests share it.
+    """
     playwright = pytest.importorskip("playwright.sync_api")
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if program is None:
+        pytest.skip("no Chromium here; make setup installs it where it may")
     with playwright.sync_playwright() as driver:
-        yield driver
+        yield lambda *args: driver.chromium.launch(executable_path=program, args=args)
 
 
 LAST_WORDS = 300

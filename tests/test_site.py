@@ -5,7 +5,6 @@ import json
 import os
 import re
 import runpy
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -146,12 +145,9 @@ def test_the_page_of_the_api_has_every_name_of_the_package(root: Path):
 
 
 @pytest.fixture(scope="module")
-def tab(browsers):
+def tab(start_chromium):
     """A tab of Chromium, which opens pages from the folder, without a server."""
-    program = shutil.which("chromium") or shutil.which("google-chrome")
-    if program is None:
-        pytest.skip("no Chromium here; make setup installs it where it may")
-    browser = browsers.chromium.launch(executable_path=program, args=["--no-sandbox"])
+    browser = start_chromium("--no-sandbox")
     opened = browser.new_page()
     yield opened
     browser.close()

@@ -1,4 +1,4 @@
-"""`robomarl prove --tube`: an attack on the certificate's tube, and a proof of it."""
+"""Option `--tube` of `robomarl prove`: attacks the certificate's tube, and bounds it where the delay is constant."""
 
 import math
 from typing import TYPE_CHECKING

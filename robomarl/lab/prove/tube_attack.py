@@ -46,7 +46,7 @@ class TubeSearch:
     """Size of the search."""
 
     robots: Count = 150
-    """Robots of each aim: along x, y, z, and all of them."""
+    """Number of robots pushed along x, of those along y, along z, and along all axes at once."""
     generations: Count = 400
     seconds: Positive = 2.4
     """Time that a robot flies."""
@@ -74,7 +74,7 @@ class PushedRobots(NamedTuple):
     sent: Array
     """[3, N, Q] commands on their way."""
     box: StateBox
-    """[N] states that they may have by what they know."""
+    """[N] states that the estimates so far allow."""
     points: Array
     """[P, 3, N] tracked points of the last decisions, the newest last."""
     speed: Array
@@ -126,7 +126,7 @@ class AttackedRobots:
         return after, pos - self._tracked(points)
 
     def _learned(self, bias: Array) -> Bias:
-        """Return what robots know of their bias: the part of it that the tube asks for."""
+        """Return the robots' estimate of their bias, as unsure as the learned tube allows."""
         still = self.xp.zeros_like(bias.T)
         known, doubt = (bias * (self.bounds - self.doubt)).T, (self.doubt + 0 * bias).T
         return Bias(known, doubt, still, still, still, still[:, 0], still[:, 0])

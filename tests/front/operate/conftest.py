@@ -1,11 +1,10 @@
 """A pair of robots that real nodes fly, the page's server as a process beside them, and Chromium without a screen."""
 
-import shutil
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -21,19 +20,16 @@ from tests.ros.bundles import make_bundle
 from tests.ros.faultrig import ROBOTS, FaultRig, up, write_files
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page, Playwright
+    from playwright.sync_api import Browser, Page
 
 QUIET = ("--no-sandbox", "--disable-background-networking", "--disable-component-update", "--disable-sync")
 WAIT_MS = 60_000
 
 
 @pytest.fixture(scope="session")
-def chromium(browsers: "Playwright") -> "Iterator[Browser]":
-    """Chromium of this machine, driven by Playwright; skips where there is none."""
-    program = shutil.which("chromium") or shutil.which("google-chrome")
-    if program is None:
-        pytest.skip("no Chromium here; make setup installs it where it may")
-    browser = browsers.chromium.launch(executable_path=program, args=QUIET)
+def chromium(start_chromium: "Callable[..., Browser]") -> "Iterator[Browser]":
+    """Chromium without traffic of its own."""
+    browser = start_chromium(*QUIET)
     yield browser
     browser.close()
 

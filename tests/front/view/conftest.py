@@ -1,6 +1,5 @@
 """A page of `robomarl view` that a thread serves, and Chromium without a screen that opens it."""
 
-import shutil
 import threading
 from collections.abc import Iterator
 
@@ -18,12 +17,9 @@ SOFTWARE_GL = ("--use-angle=swiftshader", "--enable-unsafe-swiftshader")
 
 
 @pytest.fixture(scope="session")
-def chromium(browsers):
-    """Chromium of this machine, driven by Playwright; skips where there is none."""
-    program = shutil.which("chromium") or shutil.which("google-chrome")
-    if program is None:
-        pytest.skip("no Chromium here; make setup installs it where it may")
-    browser = browsers.chromium.launch(executable_path=program, args=[*QUIET, *SOFTWARE_GL])
+def chromium(start_chromium):
+    """Chromium that draws in software."""
+    browser = start_chromium(*QUIET, *SOFTWARE_GL)
     yield browser
     browser.close()
 

@@ -29,7 +29,7 @@ POSE_ERROR_M = 0.1
 
 @dataclass(frozen=True)
 class ForeignEyes:
-    """A perception network of another framework, and what its file does not say."""
+    """A perception network of another framework, with the user's options for its pictures."""
 
     file: Path
     options: PictureOptions = field(default_factory=PictureOptions)
@@ -80,7 +80,7 @@ def import_perception(
 
 
 def without_eyes(bundle: Bundle) -> Bundle:
-    """Return a bundle whose policy is told what it senses; the filter keeps the bound that the eyes had."""
+    """Return a bundle without its perception network; the filter keeps the bound of the robot's own place."""
     files = {name: data for name, data in bundle.files.items() if name not in (PERCEPTION_FILE, IMAGES_FILE)}
     return replace(bundle, contract=replace(bundle.contract, image=None), files=files)
 

@@ -21,7 +21,7 @@ Sizes = tuple[int | None, ...]
 
 @dataclass(frozen=True)
 class PictureOptions:
-    """Statements of the user on what a file does not say about its pictures."""
+    """The user's options for the pictures of a network, which its file does not state."""
 
     layout: ImageLayout | None = None
     """Order of the axes: planes first or last; by default as the sizes show."""

@@ -1,6 +1,6 @@
 """Interactive plots: the data of the still ones, drawn by Plotly in a real browser."""
 
-import shutil
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ from robomarl.front.report.plots.interactive import LIBRARY, plotly_figure
 from robomarl.front.report.plots.training import SUCCESS, learning_curve
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Playwright
+    from playwright.sync_api import Browser
 
 
 def test_lines_limits_areas_and_names_are_those_of_the_still_plot(synthetic: ModuleType):
@@ -68,12 +68,11 @@ def a_page(synthetic: ModuleType, tmp_path: Path) -> Path:
 
 
 def test_a_browser_draws_it_without_the_network_and_keeps_the_still_plot_without_the_script(
-    a_page: Path, browsers: "Playwright"
+    a_page: Path, start_chromium: "Callable[..., Browser]"
 ):
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if not chromium or not (a_page.parent / LIBRARY).exists():
-        pytest.skip("needs Chromium and Plotly")
-    browser = browsers.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+    if not (a_page.parent / LIBRARY).exists():
+        pytest.skip("needs Plotly")
+    browser = start_chromium("--no-sandbox")
     tab, errors, asked = browser.new_page(), [], []
     tab.on("pageerror", lambda error: errors.append(error))
     tab.on("request", lambda request: asked.append(request.url))

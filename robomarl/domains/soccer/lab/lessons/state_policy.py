@@ -86,7 +86,7 @@ def fit_policy(config: StatePolicyConfig) -> tuple[float, float]:
 
 
 def rows_of(lessons: Lessons) -> MatchRows:
-    """Return what all robots of the matches saw, and what they should have done."""
+    """Return the observations and the teacher's actions of all robots of the matches."""
     return MatchRows(jnp.asarray(robots_in(lessons.obs)), jnp.asarray(robots_in(lessons.wanted)))
 
 
