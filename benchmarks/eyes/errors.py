@@ -146,7 +146,7 @@ def fitted(recorded: Recorded, scenario: SoccerScenario) -> str:
     lines.append(f"drift_s = {_constant_s(place, dt, 12):.2f}")
     tracker = SightTracker(scenario.count, 0.0)
     kinds = (("ball", [0], tracker.ball_hold_s, tracker.ball.slows_m_s2),)
-    kinds += (("opponents", [*range(1, 1 + scenario.count)], tracker.opponent_hold_s, tracker.robot.slows_m_s2),)
+    kinds += (("opponents", [*range(1, 1 + scenario.count)], tracker.robot_hold_s, tracker.robot.slows_m_s2),)
     for name, things, held_s, slows in kinds:
         lines += ["", f"[eyes.tracks.{name}]", f"held_s = {held_s:g}", f"slows_m_s2 = {slows:g}"]
         true, told = (part[..., things, :] for part in (recorded.true, recorded.told))

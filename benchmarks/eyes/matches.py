@@ -77,16 +77,20 @@ def play(config: MatchesConfig, pixels: bool) -> Figures:
     sim.reset()
     carry = both.init(sim.views())
     tally, rows = MatchTally(*(np.zeros(config.matches) for _ in MatchTally._fields)), []
+    apart: list[np.ndarray] = []
     for step in range(round(config.seconds * scenario.rates.policy_hz)):
         carry, commands = both.step(carry, sim.views())
         game = sim.step(commands.command, both.plan(carry))
         tally = count(scenario, tally, game)
+        apart.append(mates_apart(scenario, game))
         if isinstance(sim, EyesSim) and step >= SETTLED:
             rows += errors(sim, game)
     eyes = "pixels" if pixels else "geometric"
     about = {"eyes": eyes, "against": config.against, "sim": config.sim, "policy": config.policy}
     about |= {"pictures": config.pictures, "look": config.look} if pixels else {}
     about |= {} if config.pose_error_m is None else {"pose_error_m": config.pose_error_m}
+    between = np.percentile(np.stack(apart), [0, 1, 50]).round(3).tolist()
+    about |= {"mates_apart_m": between} if scenario.count > 1 else {}
     return {**about, **figures(tally), **(summary(np.array(rows)) if rows else {})}
 
 
@@ -133,6 +137,13 @@ class FilmedCameras:
         strips = self._cameras(game)
         flat = strips.reshape(-1, *strips.shape[2:])
         return filmed(flat, self._film, self._random).reshape(strips.shape)
+
+
+def mates_apart(scenario: SoccerScenario, game: SoccerWorld) -> np.ndarray:
+    """Return the distance [E] between the two nearest robots of our team; +inf for a robot alone."""
+    x, y = (np.asarray(part)[:, : scenario.count] for part in (game.robots.x, game.robots.y))
+    away = np.hypot(x[:, :, None] - x[:, None], y[:, :, None] - y[:, None])
+    return np.where(np.eye(scenario.count, dtype=bool), np.inf, away).min((1, 2))
 
 
 def errors(sim: EyesSim, game: SoccerWorld) -> list[tuple[float, ...]]:

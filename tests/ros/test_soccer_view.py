@@ -119,7 +119,7 @@ def test_what_is_told_of_ball_and_opponents_gets_older_on_its_way():
     assert (sensed.strangers_mask.tolist(), sensed.strangers_seen.any()) == ([False, True], False)
     assert sensed.strangers_age_s[1] == pytest.approx(0.14)
     np.testing.assert_allclose((sensed.strangers_pos_m[1], sensed.strangers_vel_m_s[1]), (pos[1], vel[1]))
-    assert Playing.told(sensed, 0.0) is None, "what it was told it does not pass on"
+    assert Playing(CONTENT, 0, 2).told(sensed, 0.0) is None, "what it was told it does not pass on"
     late = Playing(CONTENT, 0, 2).sensed(None, None, TeamSnapshot(5.1, PoseHistory(), ((said, 0.6),)))
     assert late.told_mask.tolist() == [False]  # radio.max_age_s is 0.5 s
     assert not np.any(late.told_pos_m) and not late.strangers_mask.any()

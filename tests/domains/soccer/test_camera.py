@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from robomarl.domains.soccer.core.features import Picture, with_told
+from robomarl.domains.soccer.lab.batch import make_soccer
 from robomarl.domains.soccer.lab.camera import in_sight, look
 from robomarl.domains.soccer.lab.game import SoccerWorld, num_step_draws, perceive
 from robomarl.domains.soccer.lab.placement import PLACE_DRAWS
@@ -16,7 +17,7 @@ from robomarl.domains.soccer.lab.task import observation
 from robomarl.domains.soccer.lab.views import player_views
 from robomarl.lab.sim.scenario import load_scenario
 from robomarl.lab.sim.starts import Starts
-from tests.domains.soccer.games import Place, ball_at, plain, robots_at
+from tests.domains.soccer.games import Place, ball_at, plain, put, robots_at
 
 SCENARIO = plain()
 
@@ -182,3 +183,18 @@ def _between(scenario: SoccerScenario, game: SoccerWorld, hidden: np.ndarray) ->
 def _observe(scenario: SoccerScenario, game: SoccerWorld, spec) -> np.ndarray:  # noqa: ANN001
     views = player_views(scenario, game)
     return spec.observe(spec.init(views), views)[1]
+
+
+def test_mates_in_the_field_of_view_are_in_the_filters_picture_and_say_whom_they_see():
+    """The first looks at the second, which looks at the third; the radio has come through."""
+    scenario = plain("soccer_3v3")
+    ours: list[Place] = [(0.0, 0.0, 0.0), (0.8, 0.1, 0.0), (1.6, 0.0, 0.0)]
+    sim = make_soccer(scenario, "fast", 1, 0)
+    put(sim, robots_at([*ours, (-1.0, 1.2, 0.0), (-1.0, -1.2, 0.0), (-2.0, 1.2, 0.0)]), ball_at(0.0, 1.0))
+    for _ in range(3):
+        sim.step(np.zeros((1, 6, 4), np.float32))
+    sensed: Any = sim.views().sensed
+    assert sensed.mates_mask[0, :3].tolist() == [[True, True], [True, False], [False, False]]
+    assert sensed.seen_by_mask[0, :3].tolist() == [[False, False], [False, True], [True, True]]
+    np.testing.assert_allclose(sensed.mates_pos_m[0, 0, 0, :2], [0.8, 0.1], atol=0.01)
+    np.testing.assert_allclose(sensed.seen_by_pos_m[0, 2, 1, :2], [1.6, 0.0], atol=0.01)

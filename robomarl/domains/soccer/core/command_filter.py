@@ -3,8 +3,8 @@ are on the acceleration.
 
 A kick moves the ball, not the robot: it passes through, unless the filter has to fall back to
 braking. The constraints' inputs about opponents out of sight and about boards are in
-`opponent_memory`. Players that would stand on both sides of the ball for ever take turns by `stand_off`,
-before the filter, where a policy moves them.
+`opponent_memory`, those about teammates in sight in `mates_in_sight`. Players that would stand on
+both sides of the ball for ever take turns by `stand_off`, before the filter, where a policy moves them.
 """
 
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from robomarl.core.filter.params import SafetyParams
 from robomarl.core.geometry import namespace
 from robomarl.core.types import Array, FilterResult
 from robomarl.core.view import LocalView, Plan
+from robomarl.domains.soccer.core.mates_in_sight import MateMemory, placed_by_sight
 from robomarl.domains.soccer.core.opponent_memory import before_boards, recall
 from robomarl.domains.soccer.core.stand_off import StandOff, take_turns
 
@@ -37,6 +38,8 @@ class PlayerCarry(NamedTuple):
     """The last sighting of every opponent, [..., S]; empty before the first decision."""
     stand: StandOff | tuple[()] = ()
     """Memory of stand-offs at the ball; empty before the policy's first decision, also after an operator's."""
+    mates: MateMemory | tuple[()] = ()
+    """Teammates that were seen; empty before the first picture of one."""
 
 
 class PlayerFilter(SafetyFilter):
@@ -60,24 +63,26 @@ class PlayerFilter(SafetyFilter):
         nominal = np.asarray(nominal)
         view, seen = recall(self.params, carry.seen, view)
         stand, asked = take_turns(carry.stand, view, nominal, self.params)
-        after, result = super().__call__(FilterCarry(*carry[:-2]), view, of_vehicle(asked), gain_per_s)
-        return PlayerCarry(*after, seen, stand), of_player(result, nominal, asked)
+        view, mates = placed_by_sight(self.params, carry.mates, view)
+        after, result = super().__call__(FilterCarry(*carry[:-3]), view, of_vehicle(asked), gain_per_s)
+        return PlayerCarry(*after, seen, stand, mates), of_player(result, nominal, asked)
 
     def unruled(self, carry: PlayerCarry, view: LocalView, nominal: Array) -> tuple[PlayerCarry, FilterResult]:
         """Filter the command of another source, such as an operator's, which moves players: nobody takes turns."""
         nominal = np.asarray(nominal)
         view, seen = recall(self.params, carry.seen, view)
-        after, result = super().__call__(FilterCarry(*carry[:-2]), view, of_vehicle(nominal))
-        return PlayerCarry(*after, seen), of_player(result, nominal, nominal)
+        view, mates = placed_by_sight(self.params, carry.mates, view)
+        after, result = super().__call__(FilterCarry(*carry[:-3]), view, of_vehicle(nominal))
+        return PlayerCarry(*after, seen, (), mates), of_player(result, nominal, nominal)
 
     def blind(  # type: ignore[override]
         self, carry: PlayerCarry, view: LocalView, since_s: Array
     ) -> tuple[PlayerCarry, np.ndarray]:
-        """Decide in a tick without an estimate, as `SafetyFilter.blind`; the sightings of opponents stay as they
+        """Decide in a tick without an estimate, as `SafetyFilter.blind`; the sightings of robots stay as they
         were.
         """
-        after, command = super().blind(FilterCarry(*carry[:-2]), view, since_s)
-        return PlayerCarry(*after, carry.seen, carry.stand), command
+        after, command = super().blind(FilterCarry(*carry[:-3]), view, since_s)
+        return PlayerCarry(*after, carry.seen, carry.stand, carry.mates), command
 
 
 def of_vehicle(nominal: Array) -> Array:

@@ -53,6 +53,29 @@ class SoccerSensed(NamedTuple):
     """[..., K] since the picture that it is from."""
     charge_s: Array
     """[...] time until the kicker is charged."""
+    mates_mask: Array
+    """[..., K] bool: this team-mate is in the robot's own picture."""
+    mates_pos_m: Array
+    """[..., K, 3] its place there, team's field frame."""
+    mates_vel_m_s: Array
+    """[..., K, 3] its velocity there, team's field frame."""
+    mates_age_s: Array
+    """[..., K] age of that picture."""
+    seen_by_mask: Array
+    """[..., K] bool: this team-mate's message says that it sees the robot."""
+    seen_by_pos_m: Array
+    """[..., K, 3] where the robot was at the stamp of that message, as the team-mate sees and places it."""
+
+
+class MatesSeen(NamedTuple):
+    """Pictures of teammates: those that the robot has of them, and those that they have of the robot."""
+
+    shown: "Picture"
+    """[..., K] teammates in the robot's own picture."""
+    by_mask: Array
+    """[..., K] as `seen_by_mask`."""
+    by_pos_m: Array
+    """[..., K, 3] as `seen_by_pos_m`."""
 
 
 class Picture(NamedTuple):
@@ -68,17 +91,20 @@ class Picture(NamedTuple):
     """[..., T] age of the picture; 0 where the mask is False."""
 
 
-def sensed_of(own: Picture, told: Picture, charge_s: Array) -> SoccerSensed:
+def sensed_of(own: Picture, told: Picture, charge_s: Array, mates: MatesSeen) -> SoccerSensed:
     """Return a player's sensor data.
 
     Args:
         own: its own latest picture.
         told: [..., K, T] its teammates' pictures, as reported; a message that is too old is left out.
         charge_s: [...] time until the kicker is charged.
+        mates: pictures of teammates, for the filter.
     """
     mine = _opponents(own)
     opponents = with_told(mine, _opponents(told))
-    return SoccerSensed(*_ball(own), *opponents, mine.mask & (opponents.age_s >= mine.age_s), *_ball(told), charge_s)
+    is_own = mine.mask & (opponents.age_s >= mine.age_s)
+    shown, by_mask, by_pos_m = mates
+    return SoccerSensed(*_ball(own), *opponents, is_own, *_ball(told), charge_s, *shown, by_mask, by_pos_m)
 
 
 def known_ball(sensed: SoccerSensed) -> tuple[Array, Array, Array]:

@@ -14,7 +14,8 @@ from robomarl.core.config.parsed import is_list, number_in
 from robomarl.core.domain.onboard import Content, LazyImport
 from robomarl.core.geometry import rotate
 from robomarl.core.view import Goal
-from robomarl.domains.soccer.core.features import ROLES, Picture, SoccerSensed, sensed_of
+from robomarl.domains.soccer.core.features import ROLES, MatesSeen, Picture, SoccerSensed, sensed_of
+from robomarl.domains.soccer.core.mates_in_sight import NOW_S
 from robomarl.domains.soccer.ros.topics import CMD_VEL, KICK, KICKER, SIGHTING
 from robomarl.ros.fieldtask import FieldTask, Seat, Sensor
 from robomarl.ros.io.messages import Detections, TeamSnapshot
@@ -23,6 +24,9 @@ BALL, OPPONENT = "ball", "opponent_"
 """Names of the things in a picture. An opponent's number follows its name, from 0, and never changes: the safety
 filter remembers where each opponent was seen.
 """
+MATE = "mate_"
+"""Name of a teammate that a message says its sender sees; its index in the team follows. Its place is that at the
+message's stamp, because the age of a message is that of ball and opponents."""
 PICTURES = 3.0
 """Number of missing pictures after which the robot counts as blind."""
 PUT_BACK_S = 0.1
@@ -73,6 +77,7 @@ class Playing:
         self.max_age_s = number_in(content, "eyes", "latency_s") + PICTURES * period_s
         self._told_for_s = number_in(content, "radio", "max_age_s")
         self._rows = {kind_of(row): row for row in range(1 + size)}
+        self._name, self._mates = f"{MATE}{index}", [f"{MATE}{(index + 1 + k) % size}" for k in range(size - 1)]
 
     def sensed(self, sighting: Sighting | None, charged_s: float | None, snapshot: TeamSnapshot) -> SoccerSensed:
         """Return the view's part on ball, opponents and kicker, in the team's field frame.
@@ -83,25 +88,40 @@ class Playing:
                 message.
             snapshot: the moment, the robot's earlier poses, and its teammates' messages.
         """
-        return sensed_of(self._placed(sighting, snapshot), self.told_by(snapshot), charge_left(charged_s, snapshot))
+        own, none = self._placed(sighting, snapshot), blank(len(snapshot.mates))
+        charge_s = charge_left(charged_s, snapshot)
+        return sensed_of(own, self.told_by(snapshot), charge_s, self.mates_seen(none, snapshot))
 
-    @staticmethod
-    def told(sensed: tuple, age_s: float) -> Detections | None:
+    def told(self, sensed: tuple, age_s: float) -> Detections | None:
         """Return this robot's detections for its team: its latest picture, with the age at the stamp of an estimate
-        that is `age_s` old now. Detections that it received itself are not passed on.
+        that is `age_s` old now, and teammates that it saw shortly before. Detections that it received itself are not
+        passed on.
         """
         assert isinstance(sensed, SoccerSensed), "the view is a player's"
         rows = np.flatnonzero([sensed.ball_mask, *sensed.strangers_seen])
-        if not len(rows):
+        ago_s = sensed.mates_age_s - age_s
+        mates = np.flatnonzero(sensed.mates_mask & (ago_s <= NOW_S))
+        if not len(rows) + len(mates):
             return None
-        pos = np.stack([sensed.ball_pos_m, *sensed.strangers_pos_m])[rows]
+        there = sensed.mates_pos_m + sensed.mates_vel_m_s * ago_s[:, None]
+        pos = np.concatenate([np.stack([sensed.ball_pos_m, *sensed.strangers_pos_m])[rows], there[mates]])
         vel = np.stack([sensed.ball_vel_m_s, *sensed.strangers_vel_m_s])[rows]
+        vel = np.concatenate([vel, sensed.mates_vel_m_s[mates]])
         picture_s = max(sensed.ball_age_s * sensed.ball_mask, *(sensed.strangers_age_s * sensed.strangers_seen))
-        return Detections(tuple(kind_of(int(row)) for row in rows), pos, vel, float(picture_s) - age_s)
+        kinds = (*(kind_of(int(row)) for row in rows), *(self._mates[k] for k in mates))
+        return Detections(kinds, pos, vel, float(picture_s) - age_s)
+
+    def mates_seen(self, shown: Picture, snapshot: TeamSnapshot) -> MatesSeen:
+        """Return teammates in the own picture [K], and this robot as their messages say that they see it."""
+        by_mask, by_pos = np.zeros(len(snapshot.mates), bool), np.zeros((len(snapshot.mates), 3))
+        for k, (said, _) in enumerate(snapshot.mates):
+            if said is not None and said.seen is not None and self._name in said.seen.kinds:
+                by_mask[k], by_pos[k] = True, said.seen.pos_m[said.seen.kinds.index(self._name)]
+        return MatesSeen(shown, by_mask, by_pos)
 
     def _placed(self, sighting: Sighting | None, snapshot: TeamSnapshot) -> Picture:
         """[1 + S] the picture in the field."""
-        mask, pos, vel, age_s = picture = self._blank()
+        mask, pos, vel, age_s = picture = blank(len(self._rows))
         if sighting is None or (there := snapshot.history.at(sighting.stamp_s)) is None:
             return picture
         for thing in sighting.things:
@@ -114,7 +134,7 @@ class Playing:
 
     def told_by(self, snapshot: TeamSnapshot) -> Picture:
         """Return the teammates' pictures [K, 1 + S], as they report them."""
-        mask, pos, vel, age_s = picture = self._blank(len(snapshot.mates))
+        mask, pos, vel, age_s = picture = blank(len(snapshot.mates), len(self._rows))
         for k, (said, since_s) in enumerate(snapshot.mates):
             if said is None or said.seen is None or since_s > self._told_for_s:
                 continue
@@ -124,9 +144,10 @@ class Playing:
             age_s[k, mask[k]] = said.seen.age_s + since_s
         return picture
 
-    def _blank(self, *lead: int) -> Picture:
-        shape = (*lead, len(self._rows))
-        return Picture(np.zeros(shape, bool), np.zeros((*shape, 3)), np.zeros((*shape, 3)), np.zeros(shape))
+
+def blank(*shape: int) -> Picture:
+    """Return a picture that shows nothing."""
+    return Picture(np.zeros(shape, bool), np.zeros((*shape, 3)), np.zeros((*shape, 3)), np.zeros(shape))
 
 
 def charge_left(charged_s: float | None, snapshot: TeamSnapshot) -> np.float64:

@@ -19,12 +19,13 @@ from robomarl.core.domain.onboard import LazyImport
 from robomarl.core.geometry import yaw_of
 from robomarl.domains.soccer.core.features import Picture, SoccerSensed, sensed_of
 from robomarl.domains.soccer.core.sight.layout import SightLayout
+from robomarl.domains.soccer.core.sight.mates_in_picture import named
 from robomarl.domains.soccer.core.sight.own_pose import rotated
-from robomarl.domains.soccer.core.sight.reports import in_own_order
+from robomarl.domains.soccer.core.sight.reports import in_own_order, opponents_of
 from robomarl.domains.soccer.core.sight.rolling import shutter_of
 from robomarl.domains.soccer.core.sight.tracker import Odometry, SightState, SightTracker
 from robomarl.domains.soccer.core.sight.upright import upside_down
-from robomarl.domains.soccer.ros.playing import Playing, charge_left
+from robomarl.domains.soccer.ros.playing import Playing, blank, charge_left
 from robomarl.domains.soccer.ros.topics import KICKER
 from robomarl.ros import topics
 from robomarl.ros.camera.image_reader import CameraSight
@@ -91,12 +92,15 @@ class SeeingPlayer:
 
     def sensed(self, values: Mapping[str, Any], snapshot: TeamSnapshot) -> SoccerSensed:
         """Return the view's part on ball, opponents and kicker, in the team's field frame."""
-        picture = self._nothing()
+        picture, robots = blank(1 + self._tracker.opponents), blank(self._tracker.mates)
         if self._state is not None:
             late_s = max(snapshot.now_s - self._state.time_s, 0.0)
-            picture = self._tracker.believe(self._state, late_s).picture
+            believed = self._tracker.believe(self._state, late_s)
+            picture, robots = believed.picture, believed.mates
         told = in_own_order(picture, self._playing.told_by(snapshot))
-        return sensed_of(picture, told, charge_left(values[KICKER.name], snapshot))
+        shown = named(robots, opponents_of(picture), _heard(snapshot))
+        mates = self._playing.mates_seen(shown, snapshot)
+        return sensed_of(picture, told, charge_left(values[KICKER.name], snapshot), mates)
 
     def doubt(self) -> str:
         """Return why the own place can't be used; "" if it can."""
@@ -112,9 +116,14 @@ class SeeingPlayer:
             f"{MAX_HEADING_RAD:g} rad); it sees too few lines and goals"
         )
 
-    def _nothing(self) -> Picture:
-        rows = 1 + self._tracker.opponents
-        return Picture(np.zeros(rows, bool), np.zeros((rows, 3)), np.zeros((rows, 3)), np.zeros(rows))
+
+def _heard(snapshot: TeamSnapshot) -> Picture:
+    """Return the places [K] that the teammates' messages tell of themselves."""
+    mask, pos, vel, age_s = heard = blank(len(snapshot.mates))
+    for k, (said, since_s) in enumerate(snapshot.mates):
+        if said is not None:
+            mask[k], pos[k], vel[k], age_s[k] = True, said.pos_m, said.vel_m_s, since_s
+    return heard
 
 
 def _motion(odometry: Estimate) -> Odometry:

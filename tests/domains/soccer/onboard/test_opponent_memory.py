@@ -9,7 +9,7 @@ import pytest
 from robomarl.core.domain.registry import filter_for
 from robomarl.core.filter.params import Arena, SafetyParams
 from robomarl.core.view import LocalView
-from robomarl.domains.soccer.core.features import Picture, sensed_of
+from robomarl.domains.soccer.core.features import MatesSeen, Picture, sensed_of
 from robomarl.domains.soccer.core.opponent_memory import BEHIND_M, GOES_M_S, GOES_M_S2, SLOWS_S, before_boards, recall
 from robomarl.domains.soccer.lab.batch import make_soccer
 from robomarl.domains.soccer.lab.evaluation.match import STANDING_M_S
@@ -132,11 +132,13 @@ def test_an_error_of_the_own_place_is_in_no_distance_to_whom_the_robot_sees(ahea
 def test_a_report_that_is_fresher_than_the_own_picture_is_a_report():
     one = np.ones((1, 1, 1), bool)
     own = Picture(np.ones((1, 2), bool), np.zeros((1, 2, 3)), np.zeros((1, 2, 3)), np.full((1, 2), 0.3))
+    nobody, nowhere = np.zeros((1, 1), bool), np.zeros((1, 1, 3))
+    none = MatesSeen(Picture(nobody, nowhere, nowhere, np.zeros((1, 1))), nobody, nowhere)
     for age_s, is_own in ((0.08, False), (0.3, True), (0.5, True)):
         told = Picture(
             np.ones((1, 1, 2), bool), np.ones((1, 1, 2, 3)), np.zeros((1, 1, 2, 3)), one * age_s + np.zeros(2)
         )
-        sensed = sensed_of(own, told, np.zeros(1))
+        sensed = sensed_of(own, told, np.zeros(1), none)
         assert sensed.strangers_seen[0, 0] == is_own
         assert sensed.strangers_pos_m[0, 0, 0] == (0.0 if is_own else 1.0)
 

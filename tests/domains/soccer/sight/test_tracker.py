@@ -22,10 +22,16 @@ def spot(pose: np.ndarray, place: np.ndarray) -> Spot:
     return Spot(0.99, math.atan2(y, x), math.hypot(x, y), 0.01, 0.02)
 
 
-def sight(pose: np.ndarray, stamp_s: float, ball: Spot = NOTHING, others: tuple[Spot, ...] = ()) -> Sight:
+def sight(
+    pose: np.ndarray,
+    stamp_s: float,
+    ball: Spot = NOTHING,
+    others: tuple[Spot, ...] = (),
+    mates: tuple[Spot, ...] = (),
+) -> Sight:
     x, y = -turned(pose[2]).T @ pose[:2]
     half = (pose[2] + math.pi / 2) % math.pi - math.pi / 2
-    return Sight(stamp_s, ball, others, (), SeenPose((x, y), half, 0.05, 0.03))
+    return Sight(stamp_s, ball, others, mates, SeenPose((x, y), half, 0.05, 0.03))
 
 
 def run(pictures: list[Sight | None], motion: Odometry, start: np.ndarray) -> tuple[SightState, list[Believed]]:
@@ -168,3 +174,19 @@ def test_a_ball_is_begun_by_surer_pictures_than_an_opponent(probability: float, 
     )
     _, found = run([sight(truth, k * DT_S, ball, (other,)) for k in range(6)], Odometry(0, 0, 0), truth)
     assert found[-1].picture.mask[:2].tolist() == told
+
+
+def test_mates_are_tracked_apart_from_opponents_and_by_surer_spots():
+    """One that drives at 0.5 m/s, of the field's frame, is told within 3 cm; spots of 0.5 tell none."""
+    truth, picture = np.array([0.3, -0.2, 0.4]), NOTHING
+    for probability, told in ((0.99, True), (0.5, False)):
+        pictures: list[Sight | None] = []
+        for k in range(30):
+            picture = spot(truth, np.array([1.0, 0.5 * k * DT_S]))._replace(probability=probability)
+            pictures.append(sight(truth, k * DT_S, mates=(picture,)))
+        _, found = run(pictures, Odometry(0, 0, 0), truth)
+        mates = found[-1].mates
+        assert mates.mask.tolist() == [told, False] and not found[-1].picture.mask.any()
+        if told:
+            now = mates.pos_m[0] + mates.age_s[0] * mates.vel_m_s[0]
+            assert now[:2] == pytest.approx([1.0, 0.5 * 30 * DT_S], abs=0.03)

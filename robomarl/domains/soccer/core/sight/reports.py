@@ -11,7 +11,7 @@ from robomarl.domains.soccer.core.sight.spread import Place
 FAR_M = 1.0
 """A report farther than this from all own tracks may be of any of them."""
 Seen = list[Place | None]
-"""Places of the opponents now [m]; None for one that was not seen."""
+"""Places of things now [m]; None for one that was not seen."""
 
 
 def in_own_order(own: Picture, told: Picture) -> Picture:
@@ -19,8 +19,8 @@ def in_own_order(own: Picture, told: Picture) -> Picture:
 
     Of all orders, the one with the least sum of distances is taken; each distance counts at most `FAR_M`.
     """
-    here = _opponents(own)
-    orders = [_nearest(here, _opponents(Picture(*report))) for report in zip(*told, strict=True)]
+    here = places_now(opponents_of(own))
+    orders = [_nearest(here, places_now(opponents_of(Picture(*report)))) for report in zip(*told, strict=True)]
     if all(order == tuple(range(len(here))) for order in orders):
         return told
     rows, columns = np.arange(len(orders))[:, None], np.array([[0, *(1 + j for j in order)] for order in orders])
@@ -40,9 +40,14 @@ def _apart(ours: Place | None, theirs: Place | None) -> float:
     return min(math.dist(ours, theirs), FAR_M)
 
 
-def _opponents(picture: Picture) -> Seen:
-    """Return where the opponents of one robot's picture [1 + S] are now."""
-    mask, pos, vel, age = (part[1:].tolist() for part in picture)
+def opponents_of(picture: Picture) -> Picture:
+    """Return the opponents of one robot's picture [1 + S]."""
+    return Picture(*(part[1:] for part in picture))
+
+
+def places_now(picture: Picture) -> Seen:
+    """Return where the things of one robot's picture [T] are now."""
+    mask, pos, vel, age = (part.tolist() for part in picture)
     return [
         (x + vx * age_s, y + vy * age_s) if seen else None
         for seen, (x, y, _), (vx, vy, _), age_s in zip(mask, pos, vel, age, strict=True)

@@ -45,6 +45,8 @@ class SightState(NamedTuple):
     ball: ThingTrack
     opponents: tuple[ThingTrack, ...]
     """One for each opponent; which is which is the tracker's own choice, and stays."""
+    mates: tuple[ThingTrack, ...]
+    """Robots of the own colour, in any order."""
     motion: Odometry
 
 
@@ -62,6 +64,8 @@ class Believed(NamedTuple):
     """Standard deviation."""
     picture: Picture
     """[1 + S] the ball and the opponents as state policies read them."""
+    mates: Picture
+    """Robots of the own colour, not known which; see `mates_in_picture.named`."""
 
 
 @dataclass(frozen=True)
@@ -74,15 +78,17 @@ class SightTracker:
     """Place of the camera in front of the robot's centre."""
     shutter: RollingShutter | None = None
     """None for a camera with a global shutter."""
+    mates: int = 2
+    """Robots of the own colour that are tracked at once."""
     view_rad: float = 2.1
     """Whole angle in which a missing thing counts as missed."""
     sure: float = 0.6
-    """Least probability of a spot that the ball's track believes."""
+    """Least probability of a spot that the tracks of ball and mates believe."""
     keeps: float = 0.15
     """Least probability of a spot that an opponent's track believes. The network is unsure of robots that touch the
     camera: in recorded matches 64 % of opponents within 0.25 m were told with 0.6, and 94 % with 0.15."""
     found: float = 0.8
-    """Least probability of a spot that begins an opponent's track."""
+    """Least probability of a spot that begins a robot's track."""
     ball_found: float = 0.95
     """Least probability of a spot that begins the ball's track: under light that training did not draw, a network is
     sure of balls that are none, and a team that believes 0.8 plays with these."""
@@ -90,8 +96,8 @@ class SightTracker:
     """Least probability of a ball that begins its track anew elsewhere."""
     ball_hold_s: float = 0.4
     """Time for which a ball out of sight is still told."""
-    opponent_hold_s: float = 0.5
-    """Time for which an opponent out of sight is still told."""
+    robot_hold_s: float = 0.5
+    """Time for which a robot out of sight is still told."""
     misses: int = 4
     """Pictures in a row that should show a thing and do not, after which it is not told."""
     ball: TrackGains = TrackGains(accel_m_s2=5.0, speed_m_s=1.5, most_m_s=8.0, slows_m_s2=2.0)
@@ -108,8 +114,9 @@ class SightTracker:
         place, heading = error[0] ** 2, error[1] ** 2
         x, y, yaw = map(float, pose)
         own = OwnPose((x, y, yaw), PoseSpread(place, 0.0, 0.0, place, 0.0, heading))
-        lost = (ThingTrack(),) * self.opponents
-        return SightState(now_s, own, ((now_s, (0.0, 0.0, 0.0)),), ThingTrack(), lost, Odometry(0.0, 0.0, 0.0))
+        lost, trail = ThingTrack(), ((now_s, (0.0, 0.0, 0.0)),)
+        others = (lost,) * self.opponents, (lost,) * self.mates
+        return SightState(now_s, own, trail, lost, *others, Odometry(0.0, 0.0, 0.0))
 
     def step(
         self, state: SightState, sight: Sight | None, odometry: Odometry, now_s: float
@@ -148,7 +155,14 @@ class SightTracker:
             sight = self.shutter.straightened(sight, _turn_at(state.trail, sight.stamp_s))
         own = own_pose.correct(state.own, between(there, state.trail[-1][1]), sight.pose)
         ball = self._ball(state.ball, sight, there)
-        return state._replace(own=own, ball=ball, opponents=self._opponents(state.opponents, sight, there))
+        opponents = [spot for spot in sight.opponents if spot.probability >= self.keeps]
+        mates = [spot for spot in sight.mates if spot.probability >= self.sure]
+        return state._replace(
+            own=own,
+            ball=ball,
+            opponents=self._robots(state.opponents, opponents, sight, there),
+            mates=self._robots(state.mates, mates, sight, there),
+        )
 
     def _ball(self, track: ThingTrack, sight: Sight, there: Pose) -> ThingTrack:
         spot, least = sight.ball, self.sure if track.known and track.missed <= self.misses else self.ball_found
@@ -159,10 +173,11 @@ class SightTracker:
                 return seen(self.ball, track, *placed)
         return self._missed(self.ball, track, sight, there)
 
-    def _opponents(self, tracks: tuple[ThingTrack, ...], sight: Sight, there: Pose) -> tuple[ThingTrack, ...]:
+    def _robots(
+        self, tracks: tuple[ThingTrack, ...], spots: list[Spot], sight: Sight, there: Pose
+    ) -> tuple[ThingTrack, ...]:
         """Give every spot to the nearest track that may be it; a spot that is left begins or replaces one."""
         after, left = list(tracks), set(range(len(tracks)))
-        spots = [spot for spot in sight.opponents if spot.probability >= self.keeps]
         loose: list[tuple[Place, Spread, float]] = []
         for spot in spots:
             placed = (*self._placed(spot, there), sight.stamp_s)
@@ -200,33 +215,27 @@ class SightTracker:
 
     def believe(self, state: SightState, late_s: float = 0.0) -> Believed:
         """Return the belief of a memory; `late_s` is added to the ages of what the robot sees [s]."""
-        own, motion, rows = state.own, state.motion, self._rows(state)
-        picture = Picture(
-            np.array([row is not None for row in rows]),
-            np.array([row.pos if row else NOWHERE for row in rows]),
-            np.array([row.vel if row else NOWHERE for row in rows]),
-            np.array([row.age_s + late_s if row else 0.0 for row in rows]),
+        own, motion = state.own, state.motion
+        ball = self._row(state, self.ball, state.ball, self.ball_hold_s)
+        opponents, mates = (
+            [self._row(state, self.robot, track, self.robot_hold_s) for track in tracks]
+            for tracks in (state.opponents, state.mates)
         )
         velocity = np.array(rotated(own.mean[2], motion.forward_m_s, motion.left_m_s))
         errors = own.position_error_m, own.heading_error_rad
-        return Believed(np.array(own.mean), velocity, motion.turn_rad_s, *errors, picture)
+        pictures = _picture([ball, *opponents], late_s), _picture(mates, late_s)
+        return Believed(np.array(own.mean), velocity, motion.turn_rad_s, *errors, *pictures)
 
-    def _rows(self, state: SightState) -> list["_Row | None"]:
-        """Return the ball and the opponents in the field frame; None for a thing that is not told."""
+    def _row(self, state: SightState, gains: TrackGains, track: ThingTrack, hold_s: float) -> "_Row | None":
+        """Return a thing in the field frame; None for one that is not told."""
         (x, y, heading), here = state.own.mean, state.trail[-1][1]
-        tracks = [(self.ball, state.ball, self.ball_hold_s)]
-        tracks += [(self.robot, track, self.opponent_hold_s) for track in state.opponents]
-        rows: list[_Row | None] = []
-        for gains, track, hold_s in tracks:
-            age_s = state.time_s - track.time_s
-            if not track.known or track.time_s <= track.since_s or age_s > hold_s or track.missed > self.misses:
-                rows.append(None)
-                continue
-            px, py, vx, vy = state_at(gains, track, state.time_s)
-            vx, vy = rotated(heading - here[2], vx, vy)
-            px, py = rotated(heading - here[2], px - here[0], py - here[1])
-            rows.append(_Row((x + px - vx * age_s, y + py - vy * age_s, 0.0), (vx, vy, 0.0), age_s))
-        return rows
+        age_s = state.time_s - track.time_s
+        if not track.known or track.time_s <= track.since_s or age_s > hold_s or track.missed > self.misses:
+            return None
+        px, py, vx, vy = state_at(gains, track, state.time_s)
+        vx, vy = rotated(heading - here[2], vx, vy)
+        px, py = rotated(heading - here[2], px - here[0], py - here[1])
+        return _Row((x + px - vx * age_s, y + py - vy * age_s, 0.0), (vx, vy, 0.0), age_s)
 
 
 class _Row(NamedTuple):
@@ -238,6 +247,16 @@ class _Row(NamedTuple):
     """[m/s]"""
     age_s: float
     """Time [s] since the last picture that shows the thing."""
+
+
+def _picture(rows: list[_Row | None], late_s: float) -> Picture:
+    """Return rows as a picture that is this much older [s]."""
+    return Picture(
+        np.array([row is not None for row in rows]),
+        np.array([row.pos if row else NOWHERE for row in rows]),
+        np.array([row.vel if row else NOWHERE for row in rows]),
+        np.array([row.age_s + late_s if row else 0.0 for row in rows]),
+    )
 
 
 def _pose_at(trail: Trail, time_s: float) -> Pose:

@@ -9,6 +9,7 @@ from robomarl.core.filter.params import SafetyParams
 from robomarl.core.types import FilterResult
 from robomarl.core.view import LocalView
 from robomarl.domains.soccer.core.command_filter import PlayerCarry, of_player, of_vehicle
+from robomarl.domains.soccer.core.mates_in_sight import no_mates, placed_by_sight
 from robomarl.domains.soccer.core.opponent_memory import before_boards, recall
 from robomarl.domains.soccer.core.stand_off import no_stand_off, take_turns
 from robomarl.lab.jax_filter.filter import JaxFilter
@@ -28,7 +29,7 @@ class JaxPlayerFilter(JaxFilter):
         none = jnp.zeros((*batch, self._opponents))
         place = jnp.zeros((*none.shape, 3))
         seen = Strangers(none > 0, place, place, none)
-        return PlayerCarry(*super().init(batch), seen, no_stand_off(jnp.zeros(batch)))
+        return PlayerCarry(*super().init(batch), seen, no_stand_off(jnp.zeros(batch)), no_mates(none[..., 1:]))
 
     def __call__(  # type: ignore[override]
         self, carry: PlayerCarry, view: LocalView, nominal: jax.Array, gain_per_s: jax.Array | None = None
@@ -36,5 +37,6 @@ class JaxPlayerFilter(JaxFilter):
         """Filter one decision; see `PlayerFilter.__call__`."""
         view, seen = recall(self.params, carry.seen, view)
         stand, asked = take_turns(carry.stand, view, nominal, self.params)
-        after, result = super().__call__(FilterCarry(*carry[:-2]), view, of_vehicle(asked), gain_per_s)
-        return PlayerCarry(*after, seen, stand), of_player(result, nominal, asked)
+        view, mates = placed_by_sight(self.params, carry.mates, view)
+        after, result = super().__call__(FilterCarry(*carry[:-3]), view, of_vehicle(asked), gain_per_s)
+        return PlayerCarry(*after, seen, stand, mates), of_player(result, nominal, asked)

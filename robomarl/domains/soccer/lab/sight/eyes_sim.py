@@ -1,5 +1,6 @@
 """`EyesSim`: games in which our team sees pixels and nothing else; the opponents see as the scenario says."""
 
+from collections import deque
 from typing import Protocol
 
 import jax
@@ -9,8 +10,10 @@ import numpy as np
 from robomarl.core.camera.camera import PinholeCamera
 from robomarl.core.camera.strip import GroundStrip, strip_table, to_strip
 from robomarl.core.view import LocalView, Plan
-from robomarl.domains.soccer.core.features import Picture, sensed_of
-from robomarl.domains.soccer.core.sight.reports import in_own_order
+from robomarl.domains.soccer.core.features import MatesSeen, Picture, sensed_of
+from robomarl.domains.soccer.core.mates_in_sight import NOW_S
+from robomarl.domains.soccer.core.sight.mates_in_picture import named
+from robomarl.domains.soccer.core.sight.reports import in_own_order, opponents_of
 from robomarl.domains.soccer.core.sight.rolling import shutter_of
 from robomarl.domains.soccer.core.sight.tracker import SightTracker
 from robomarl.domains.soccer.lab.batch import SoccerSim
@@ -22,7 +25,11 @@ from robomarl.domains.soccer.lab.sight.pitch import as_mounted, camera_of, pitch
 from robomarl.domains.soccer.lab.sight.renderer import make_renderer
 from robomarl.domains.soccer.lab.sight.scene import SightScene, draw_look, plain_look
 from robomarl.domains.soccer.lab.sight.seeing import NOISE, Seeing
+from robomarl.domains.soccer.lab.views import flat
 from robomarl.lab.camera.network_strip import strip_of
+
+HEARD_S = 0.4
+"""Age [s] up to which messages tell that a robot is seen: those of the filter are younger."""
 
 
 class Cameras(Protocol):
@@ -55,6 +62,7 @@ class EyesSim(SoccerSim):
         self._sight_random = np.random.default_rng([self._seed, 1, self._sight_batch])
         self.cameras.begin(self._rows, self.whole, self._sight_batch)
         self._sight_batch += 1
+        self._mates: deque[list[list[Picture]]] = deque(maxlen=round(HEARD_S / self.scenario.period_s))
         self.eyes.start(world, self.cameras(world), self._noise())
 
     def _noise(self) -> np.ndarray:
@@ -66,7 +74,20 @@ class EyesSim(SoccerSim):
     ) -> SoccerWorld:
         game = move(self.scenario, world, command, draws, self.play, plan)
         seen = self.eyes.step(game, self.cameras(game), self._noise())
-        return perceive(self.scenario, game, draws[..., PLACE_DRAWS:], seen)
+        after = perceive(self.scenario, game, draws[..., PLACE_DRAWS:], seen)
+        self._mates.appendleft(self._named(after))
+        return after
+
+    def _named(self, world: SoccerWorld) -> list[list[Picture]]:
+        """Return the teammates [K] that each robot of each game sees."""
+        heard = _heard(self.scenario, world)
+        return [
+            [
+                named(one.mates, opponents_of(one.picture), Picture(*(part[env, i] for part in heard)))
+                for i, one in enumerate(row)
+            ]
+            for env, row in enumerate(self.eyes.believed)
+        ]
 
     def views(self) -> LocalView:
         """Return the views of all robots, [E, M, ...]; ours with the ages of their own tracks."""
@@ -77,10 +98,24 @@ class EyesSim(SoccerSim):
         for env, row in enumerate(self.eyes.believed):
             for i, believed in enumerate(row):
                 told = self._told(env, i)
-                mine = sensed_of(believed.picture, in_own_order(believed.picture, told), sensed[-1][env, i])
+                charge_s, mates = view.sensed.charge_s[env, i], self._mates_seen(env, i)  # type: ignore[attr-defined]
+                mine = sensed_of(believed.picture, in_own_order(believed.picture, told), charge_s, mates)
                 for part, new in zip(sensed, mine, strict=True):
                     part[env, i] = new
         return view._replace(sensed=type(view.sensed)(*sensed))
+
+    def _mates_seen(self, env: int, i: int) -> MatesSeen:
+        """Return the teammates that robot i sees, and where their messages said that it was."""
+        count, age_s = self.scenario.count, self.world.air.age_s[env, i]
+        by_mask, by_pos = np.zeros(count - 1, bool), np.zeros((count - 1, 3))
+        for k in range(count - 1):
+            if (back := round(float(age_s[k]) / self.scenario.period_s)) >= len(self._mates):
+                continue
+            mate, row = (i + 1 + k) % count, count - 2 - k
+            mask, pos, vel, seen_s = (part[row] for part in self._mates[back][env][mate])
+            by_mask[k] = mask and seen_s <= NOW_S
+            by_pos[k] = by_mask[k] * (pos + vel * seen_s)
+        return MatesSeen(self._mates[0][env][i], by_mask, by_pos)
 
     def _told(self, env: int, i: int) -> Picture:
         """[K, T] the teammates' pictures as robot i heard them."""
@@ -92,6 +127,13 @@ class EyesSim(SoccerSim):
             for x, y in ((heard.x, heard.y), (heard.vx, heard.vy))
         )
         return Picture(mask, pos, vel, np.where(mask, (age + scenario.eyes.latency_s)[:, None], 0.0))
+
+
+def _heard(scenario: SoccerScenario, world: SoccerWorld) -> Picture:
+    """Return where the teammates [E, M, K] of every robot are by their messages."""
+    said, age_s = world.air.message, np.asarray(world.air.age_s)
+    pos, vel = flat(said.x, said.y), flat(said.vx, said.vy)
+    return Picture(age_s <= scenario.radio.max_age_s, pos, vel, age_s)
 
 
 def seeing_soccer(plain: SoccerSim, network: bytes, cameras: Cameras, seed: int) -> EyesSim:

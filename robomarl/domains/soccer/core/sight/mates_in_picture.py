@@ -1,0 +1,49 @@
+"""`named`: which teammates a picture shows. The picture tells the colour of a robot, and messages tell who is where."""
+
+import math
+
+import numpy as np
+
+from robomarl.core.types import Array
+from robomarl.domains.soccer.core.features import Picture
+from robomarl.domains.soccer.core.sight.reports import FAR_M, Seen, places_now
+
+BOTH_M = 0.15
+"""A robot of the own colour that is nearer than this to an opponent is the same robot, and its colour is unsure: two
+robots are 0.18 m apart at least."""
+
+
+def named(robots: Picture, opponents: Picture, heard: Picture) -> Picture:
+    """Return the teammates [K] that a picture shows.
+
+    A robot is a teammate if its message puts it within `FAR_M`, no other teammate's does, and no other robot of the own
+    colour is there. The safety filter asks for more; see `mates_in_sight`.
+
+    Args:
+        robots: [R] robots of the own colour.
+        opponents: [S] robots of the other colour.
+        heard: [K] teammates where their messages put them.
+    """
+    theirs = [place for place in places_now(opponents) if place]
+    here: Seen = [
+        None if place and min((math.dist(place, other) for other in theirs), default=FAR_M) < BOTH_M else place
+        for place in places_now(robots)
+    ]
+    said = places_now(heard)
+    near = [[bool(a and b) and math.dist(a, b) < FAR_M for b in here] for a in said]  # type: ignore[arg-type]
+    rows = [_only(row) for row in near]
+    alone = [i >= 0 and sum(row[i] for row in near) == 1 for i in rows]
+    return Picture(*(_picked(part, rows, alone) for part in robots))
+
+
+def _only(may_be: list[bool]) -> int:
+    """Return the index of the only True; -1 if there is none, or more than one."""
+    return may_be.index(True) if sum(may_be) == 1 else -1
+
+
+def _picked(part: Array, rows: list[int], use: list[bool]) -> np.ndarray:
+    """Return the rows of a part of a picture; zeros where there is none to use."""
+    if not len(part):
+        return np.zeros((len(rows), *part.shape[1:]), part.dtype)
+    mask = np.array(use, bool)
+    return np.where(mask.reshape(-1, *(1,) * (part.ndim - 1)), part[np.array(rows, int)], np.zeros((), part.dtype))
