@@ -140,7 +140,7 @@ class FilmedCameras:
 
 
 def mates_apart(scenario: SoccerScenario, game: SoccerWorld) -> np.ndarray:
-    """Return the distance [E] between the two nearest robots of our team; +inf for a robot alone."""
+    """Return the distance [E] between the nearest two robots of our team [m]; +inf for a robot alone."""
     x, y = (np.asarray(part)[:, : scenario.count] for part in (game.robots.x, game.robots.y))
     away = np.hypot(x[:, :, None] - x[:, None], y[:, :, None] - y[:, None])
     return np.where(np.eye(scenario.count, dtype=bool), np.inf, away).min((1, 2))

@@ -68,7 +68,7 @@ class SoccerSensed(NamedTuple):
 
 
 class MatesSeen(NamedTuple):
-    """Pictures of teammates: those that the robot has of them, and those that they have of the robot."""
+    """Teammates in a robot's picture, and the robot in theirs."""
 
     shown: "Picture"
     """[..., K] teammates in the robot's own picture."""

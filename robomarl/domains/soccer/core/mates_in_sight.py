@@ -34,10 +34,10 @@ TURN_RAD = 0.4
 
 
 class MateMemory(NamedTuple):
-    """Knowledge of a robot about teammates that it has seen, or that have seen it, [..., K] each."""
+    """Memory of a robot about teammates that it has seen, or that have seen it, [..., K] each."""
 
     held: Array
-    """bool: there is some."""
+    """bool: the teammate was seen, and is not yet back at its message's place."""
     way_m: Array
     """[..., 3] from the robot to the teammate."""
     vel_m_s: Array
@@ -47,10 +47,10 @@ class MateMemory(NamedTuple):
 
 
 class _Sighting(NamedTuple):
-    """Pictures, or what is known of earlier ones, [..., K] each."""
+    """Sightings of teammates, of now or remembered, [..., K] each."""
 
     use: Array
-    """bool: there is one, and it is within the errors of both places of what the message says."""
+    """bool: the sighting may be believed, because it is as near to the message's place as the errors allow."""
     shift_m: Array
     """[..., 3] from where messages put the teammate to where it is."""
     spare_m: Array
@@ -60,7 +60,7 @@ class _Sighting(NamedTuple):
 
 
 def no_mates(zero: Array) -> MateMemory:
-    """Return the knowledge before the first picture, for zeros [..., K]."""
+    """Return the memory before the first picture, for zeros [..., K]."""
     three = namespace(zero).stack([zero] * 3, -1)
     return MateMemory(zero > 0, three, three, zero)
 
@@ -68,17 +68,17 @@ def no_mates(zero: Array) -> MateMemory:
 def placed_by_sight(
     params: SafetyParams, before: MateMemory | tuple[()], view: LocalView
 ) -> tuple[LocalView, MateMemory | tuple[()]]:
-    """Return the filter's view, with teammates where pictures of one robot by the other have them, and the knowledge.
+    """Return the filter's view, with teammates at the places that pictures show, and the memory of them.
 
-    If both see each other, the nearer place counts. Velocity, plan and age stay as the message has them. A picture
-    that contradicts the message by more than the errors of both places is not believed. A teammate out of sight is
-    where the velocities of both lead, and goes back to where its messages put it as that gets unsure: two robots that
-    are nearer than the errors of their places do not know by messages on which side of each other they are.
+    If both robots see each other, the nearer place counts. Velocity, plan and age stay as the message has them. A
+    picture that contradicts the message by more than the errors of both places is not believed. A teammate that went
+    out of sight goes on by the velocities of both robots, and returns to its message's place as that gets unsure:
+    messages alone do not tell two robots that are nearer than their errors on which side of each other they are.
 
     Args:
         params: of the filter.
-        before: knowledge at the last decision; empty before the first picture.
-        view: of which `sensed` has pictures of teammates; golden views of earlier bundles have none.
+        before: memory of the last decision; empty before the first picture.
+        view: its `sensed` has pictures of teammates; golden views of earlier bundles have none.
     """
     limits, counted_m = params.strangers, 2 * params.safety.position_error_m
     if limits is None or not hasattr(view.sensed, "mates_mask") or counted_m <= limits.position_error_m + CHANGES_M:
@@ -101,8 +101,10 @@ def placed_by_sight(
 
 
 def _numbers(view: LocalView) -> tuple[LocalView, Array]:
-    """Return the view with zeros for what is no number, and True [..., K] for teammates of which all is: a fault stops
-    the robot by itself, and is not remembered."""
+    """Return the view with zeros in place of numbers that are not finite, and True [..., K] for teammates without any.
+
+    A fault of that kind stops the robot by itself, and is not remembered.
+    """
     sensed, heard, own = cast(SoccerSensed, view.sensed), view.heard, view.own
     xp = namespace(own.pos_m)
 
@@ -121,10 +123,10 @@ def _numbers(view: LocalView) -> tuple[LocalView, Array]:
 
 
 def _remembered(params: SafetyParams, before: MateMemory, view: LocalView, counted_m: float) -> _Sighting:
-    """Return what is known of earlier pictures: where the velocities of both robots lead.
+    """Return the places of teammates that were seen earlier: since then the velocities of both robots have led there.
 
-    It gets unsure by the errors of both velocities, and by what wrong headings turn one of them against the other. That
-    takes the spare room first; then the place goes to the message's.
+    Such a place gets unsure by the errors of both velocities, and by the angle by which wrong headings turn one of them
+    against the other. That takes the spare room first; then the place goes to the message's.
     """
     xp, own, heard = namespace(before.spare_m), view.own, view.heard
     motion = params.period_s * (heard.vel_m_s - own.vel_m_s[..., None, :])
@@ -151,7 +153,7 @@ def _seen_now(params: SafetyParams, view: LocalView, counted_m: float) -> _Sight
 
 
 def _chosen(first: Array, one: _Sighting, other: _Sighting) -> _Sighting:
-    """Return the first where it counts, and the other elsewhere."""
+    """Return one sighting where `first` is True, and the other sighting elsewhere."""
     xp = namespace(one.spare_m)
     use = (first & one.use) | (~first & other.use)
     shift = xp.where(first[..., None], one.shift_m, other.shift_m)
@@ -160,7 +162,7 @@ def _chosen(first: Array, one: _Sighting, other: _Sighting) -> _Sighting:
 
 
 def _by_own_camera(params: SafetyParams, view: LocalView, counted_m: float) -> _Sighting:
-    """Return the teammates in the robot's own picture: the messages' places are carried to the picture's time."""
+    """Return sightings by the robot's own camera: the messages' places are carried to the picture's time."""
     sensed, heard = cast(SoccerSensed, view.sensed), view.heard
     later_s = heard.age_s - sensed.mates_age_s
     shift = sensed.mates_pos_m - heard.pos_m - heard.vel_m_s * later_s[..., None]
@@ -169,8 +171,10 @@ def _by_own_camera(params: SafetyParams, view: LocalView, counted_m: float) -> _
 
 
 def _by_mates_camera(params: SafetyParams, view: LocalView, counted_m: float) -> _Sighting:
-    """Return the teammates that see the robot: they place both robots by one belief, so they are off by as much as they
-    put this robot elsewhere than it was by its own belief."""
+    """Return sightings by the teammates' cameras.
+
+    A teammate places both robots by one belief, so its own place is off by as much as that of this robot.
+    """
     sensed, heard, own, limits = cast(SoccerSensed, view.sensed), view.heard, view.own, params.strangers
     assert limits is not None, "checked by `placed_by_sight`"
     shift = (own.pos_m[..., None, :] - own.vel_m_s[..., None, :] * heard.age_s[..., None]) - sensed.seen_by_pos_m
@@ -187,7 +191,7 @@ def _slip(params: SafetyParams, error_m_s: float, time_s: Array) -> Array:
 
 
 def _sighting(params: SafetyParams, view: LocalView, seen: tuple[Array, Array, Array], counted_m: float) -> _Sighting:
-    """Return pictures with all that they are off by.
+    """Return sightings with their errors.
 
     Args:
         params: of the filter.

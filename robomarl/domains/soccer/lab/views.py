@@ -8,7 +8,6 @@ from robomarl.core.view import Goal, Heard, LocalView, Own, Plan
 from robomarl.domains.soccer.core.features import MatesSeen, Picture, SoccerSensed, sensed_of
 from robomarl.domains.soccer.lab.camera import CameraPicture, in_sight
 from robomarl.domains.soccer.lab.game import SoccerWorld
-from robomarl.domains.soccer.lab.physics.omni_drive import OmniRobots
 from robomarl.domains.soccer.lab.placement import sides
 from robomarl.domains.soccer.lab.radio import to_mates
 from robomarl.domains.soccer.lab.scenario import ROLES, SoccerScenario
@@ -63,25 +62,22 @@ def _sensed(scenario: SoccerScenario, game: SoccerWorld) -> SoccerSensed:
 
 
 def _mates(scenario: SoccerScenario, game: SoccerWorld) -> MatesSeen:
-    """Return the teammates in the fields of view, where they are now: such a picture is no error off.
+    """Return the teammates in the fields of view: these pictures are of now, and off by the errors of beliefs alone.
 
-    The filter alone reads it, and only where it reckons with larger errors of the own place than these eyes have.
+    The filter alone reads them, and only where it reckons with larger errors of the own place than geometric eyes have.
     """
-    xp, robots, pose, count = namespace(game.ball.x), game.robots, game.pose, scenario.count
-    flip = xp.asarray(sides(scenario))[..., None]
-    x, y, vx, vy = (to_mates(count, part) for part in (robots.x, robots.y, robots.vx, robots.vy))
-    dx, dy = x - robots.x[..., None], y - robots.y[..., None]
-    seen, age_s = in_sight(scenario, robots, dx, dy), game.air.age_s
+    xp, robots, pose, said = namespace(game.ball.x), game.robots, game.pose, game.air.message
+    flip, age_s, count = xp.asarray(sides(scenario))[..., None], game.air.age_s, scenario.count
+    here = (robots.x, robots.y, robots.vx, robots.vy)
+    dx, dy, dvx, dvy = (to_mates(count, part) - part[..., None] for part in here)
+    seen = in_sight(scenario, robots, dx, dy)
     by = [to_mates(count, seen[..., count - 2 - k])[..., k] for k in range(count - 1)]
     by_mask = (xp.stack(by, -1) if by else seen) & (age_s <= scenario.radio.max_age_s)
-    then = (flip * (own[..., None] - speed[..., None] * age_s) for own, speed in _places(robots))
     place = flat(pose.x[..., None] + flip * dx, pose.y[..., None] + flip * dy)
-    shown = Picture(seen, _shown(seen, place), _shown(seen, flat(flip * vx, flip * vy)), 0 * age_s)
-    return MatesSeen(shown, by_mask, _shown(by_mask, flat(*then)))
-
-
-def _places(robots: OmniRobots) -> tuple[tuple[Array, Array], ...]:
-    return (robots.x, robots.vx), (robots.y, robots.vy)
+    motion = flat(*(flip * to_mates(count, part) for part in here[2:]))
+    shown = Picture(seen, _shown(seen, place), _shown(seen, motion), 0 * age_s)
+    there = flat(said.x - flip * (dx - dvx * age_s), said.y - flip * (dy - dvy * age_s))
+    return MatesSeen(shown, by_mask, _shown(by_mask, there))
 
 
 def _picture(sight: CameraPicture, mask: Array, age_s: Array | float) -> Picture:

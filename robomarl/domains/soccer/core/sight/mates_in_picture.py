@@ -1,4 +1,4 @@
-"""`named`: which teammates a picture shows. The picture tells the colour of a robot, and messages tell who is where."""
+"""`named`: teammates that a picture shows. Pictures tell the colours of robots; messages tell where teammates are."""
 
 import math
 
@@ -9,7 +9,7 @@ from robomarl.domains.soccer.core.features import Picture
 from robomarl.domains.soccer.core.sight.reports import FAR_M, Seen, places_now
 
 BOTH_M = 0.15
-"""A robot of the own colour that is nearer than this to an opponent is the same robot, and its colour is unsure: two
+"""Distance [m] below which a robot of the own colour and one of the other colour are one robot of unsure colour; two
 robots are 0.18 m apart at least."""
 
 
