@@ -31,6 +31,9 @@ NEAR_M = 0.4
 distance."""
 TURN_RAD = 0.4
 """Largest difference between the errors of two headings: robots move with 0.2 rad each at most."""
+PUT_M = 0.5
+"""A way between two robots that changes by this from one decision to the next, beyond their velocities, is another one:
+one of them was put elsewhere."""
 
 
 class MateMemory(NamedTuple):
@@ -40,6 +43,8 @@ class MateMemory(NamedTuple):
     """bool: the teammate was seen, and is not yet back at its message's place."""
     way_m: Array
     """[..., 3] from the robot to the teammate."""
+    shift_m: Array
+    """[..., 3] from where messages put the teammate to where it is."""
     vel_m_s: Array
     """[..., 3] velocity of the teammate in its newest message."""
     spare_m: Array
@@ -62,7 +67,7 @@ class _Sighting(NamedTuple):
 def no_mates(zero: Array) -> MateMemory:
     """Return the memory before the first picture, for zeros [..., K]."""
     three = namespace(zero).stack([zero] * 3, -1)
-    return MateMemory(zero > 0, three, three, zero)
+    return MateMemory(zero > 0, three, three, three, zero)
 
 
 def placed_by_sight(
@@ -97,7 +102,7 @@ def placed_by_sight(
     moved = xp.where(held[..., None], moved, 0.0)
     plan = heard.plan._replace(pos_m=heard.plan.pos_m + moved, stop_m=heard.plan.stop_m + moved)
     view = view._replace(heard=heard._replace(pos_m=heard.pos_m + moved, plan=plan))
-    return view, MateMemory(held, away, numbers.heard.vel_m_s, known.spare_m)
+    return view, MateMemory(held, away, shift, numbers.heard.vel_m_s, known.spare_m)
 
 
 def _numbers(view: LocalView) -> tuple[LocalView, Array]:
@@ -126,7 +131,8 @@ def _remembered(params: SafetyParams, before: MateMemory, view: LocalView, count
     """Return the places of teammates that were seen earlier: since then the velocities of both robots have led there.
 
     Such a place gets unsure by the errors of both velocities, and by the angle by which wrong headings turn one of them
-    against the other. That takes the spare room first; then the place goes to the message's.
+    against the other. That takes the spare room first; then the place goes to the message's. A robot that was put
+    elsewhere by hand was not led there, so its teammates are forgotten.
     """
     xp, own, heard = namespace(before.spare_m), view.own, view.heard
     motion = params.period_s * (heard.vel_m_s - own.vel_m_s[..., None, :])
@@ -137,7 +143,7 @@ def _remembered(params: SafetyParams, before: MateMemory, view: LocalView, count
     shift = way - _away(view, 0 * way)
     far = _length(shift)
     keep = xp.maximum(1 - (less_m - (before.spare_m - spare)) / (far + TINY), 0.0)
-    may_be = far <= 2 * counted_m - spare + TURN_RAD / 2 * _length(way)
+    may_be = (far <= 2 * counted_m - spare + TURN_RAD / 2 * _length(way)) & (_length(shift - before.shift_m) < PUT_M)
     return _Sighting(before.held & may_be & (keep > 0), keep[..., None] * shift, spare, _length(way))
 
 
