@@ -3,7 +3,15 @@
 from collections.abc import Callable
 
 from robomarl.core.certificate import pact as pacts
-from robomarl.core.certificate.course import CommittedCourse, chosen, resting, state_at, stop_of, with_axis
+from robomarl.core.certificate.course import (
+    SPEED_FLOOR_M_S,
+    CommittedCourse,
+    chosen,
+    resting,
+    state_at,
+    stop_of,
+    with_axis,
+)
 from robomarl.core.certificate.figures import CertificateFigures
 from robomarl.core.certificate.memory import Certified, CertifiedCarry, DecisionInputs
 from robomarl.core.certificate.pact import Pact, Word
@@ -32,6 +40,8 @@ from robomarl.core.filter.params import SafetyParams
 from robomarl.core.types import SENT, Array, divided
 from robomarl.core.view import Heard, Plan
 
+PART_M_S, PART_PER_S = 0.4, 2.0
+"""Speed with which a robot leads away from a teammate that waits, and acceleration per speed that is missing."""
 EARLY_SHARE = 0.45
 """Fraction of a period by which a decision may come too early."""
 
@@ -144,6 +154,7 @@ class Certificate:
         pact = pacts.hear(carry.pact, given.word, given.leads, takes, xp)
         present = pacts.bound(pact, given.present)
         wanted, front = self._wanted(carry, given, start)
+        wanted = self._parting(wanted, start, given, self._waiting(pact, given, start) & present)
         ways = ways_of(f, start, wanted, xp)
         agree = self._agree(ways, pact, (given, present), (start, times))
         good = are_allowed(f, ways.course, old, start, xp) & agree
@@ -210,12 +221,26 @@ class Certificate:
         squash = xp.asarray(f.squash, start.pos_m.dtype)
         path, absent = path_of(start.pos_m, ways.course, times, xp), ~present[..., None, :]
         agreed, offered = (self._keeps(path, pair, times) for pair in (pact.agreed, pact.offer))
-        made, waits = pact.number > 0, pacts.waits(given.word, start.at_s, xp) & given.leads
-        waits = waits & ~made & (f.tether is None)  # a carrier alone leads away from nobody
-        good = agreed & made[..., None, :]
+        waits = self._waiting(pact, given, start)
+        good = agreed & (pact.number > 0)[..., None, :]
         good = good | (parts_from(start, ways.course, stop_of(given.word.course, xp), squash, xp) & waits[..., None, :])
         good = good & (offered | ~pact.is_open[..., None, :])
         return (good | absent).all(-1)
+
+    def _waiting(self, pact: Pact, given: DecisionInputs, start: CommittedCourse) -> Array:
+        """[..., K] bool: a teammate rests until the robot has led away from it, and both have made a pact."""
+        waits = pacts.waits(given.word, start.at_s, self.library.xp) & given.leads & ~(pact.number > 0)
+        return waits & (self.figures.tether is None)  # a carrier alone leads away from nobody
+
+    def _parting(self, wanted: Array, start: CommittedCourse, given: DecisionInputs, waits: Array) -> Array:
+        """Return the acceleration [..., 3] away from teammates that wait, else the wanted one."""
+        f, xp, dtype = self.figures, self.library.xp, wanted.dtype
+        squash, most = xp.asarray(f.squash, dtype), xp.asarray(f.accel_m_s2, dtype)
+        away = (start.pos_m[..., None, :] - stop_of(given.word.course, xp)) * squash
+        away = away / xp.sqrt((away * away).sum(-1) + SPEED_FLOOR_M_S**2)[..., None]
+        speed = PART_M_S * xp.where(waits[..., None], away, 0.0).sum(-2)
+        parts = xp.clip(PART_PER_S * (speed - start.vel_m_s), -most, most)
+        return xp.where(waits.any(-1)[..., None], parts, wanted)
 
     def _is_free(self, ways: CommittedCourse, old: CommittedCourse, compared: tuple[Array, Array]) -> Array:
         """[..., C] bool: courses stay away from obstacles; of a robot that is too near, no nearer than the old one."""

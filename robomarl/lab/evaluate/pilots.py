@@ -86,8 +86,9 @@ def make_pilot(policy: FlownPolicy, scenario: Scenario, mode: str, params: Safet
         return Pilot(policy, NoFilter())  # pyright: ignore[reportArgumentType]
     params = params or safety_params(scenario)
     if mode == "certificate":
-        rules = domain_of_task(scenario.task).onboard.rules(params)
-        return Pilot(policy, certified_team(scenario, params), rules)  # pyright: ignore[reportArgumentType]
+        team = certified_team(scenario, params)
+        rules = domain_of_task(scenario.task).onboard.rules(team.figures.front)
+        return Pilot(policy, team, rules)  # pyright: ignore[reportArgumentType]
     safety = filter_for(policy.action, params, "textbook" if mode == "textbook" else "qp")
     chosen = FilterOnceUpright(safety, scenario.period_s) if mode == "upright" else safety
     return Pilot(policy, chosen, domain_of_task(scenario.task).onboard.rules(params))  # pyright: ignore[reportArgumentType]

@@ -162,7 +162,8 @@ def fit(policy: Policy, files: Files, settings: PolicySettings) -> Fitted:
     landing, safety = (
         guard_of(policy, files.vehicle, settings, params) for params in (limits.with_lower_floor(GROUND_M), limits)
     )
-    pilot = Pilot(policy, safety, onboard_of(scenario).rules(limits))
+    ruled = safety.figures.front if isinstance(safety, CertifiedRobot) else limits
+    pilot = Pilot(policy, safety, onboard_of(scenario).rules(ruled))
     onboard_of(scenario).check_robot(scenario, files.vehicle, size)
     seat = Seat(settings.index, size, settings.away, settings.pitch_m, *eyes_of(files.bundle, settings))
     return Fitted(pilot, landing, field_task(scenario, seat))

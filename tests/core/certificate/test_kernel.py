@@ -117,6 +117,27 @@ def test_robots_that_lose_themselves_decide_as_in_numpy(vehicle: str):
 
 
 @needs_kernel
+@pytest.mark.parametrize("apart", [(0.44, 0.0, 0.0), (0.0, 0.0, 0.8)])
+def test_a_robot_that_is_driven_at_a_teammate_nearer_than_d_leads_away_until_both_agree(apart: tuple[float, ...]):
+    """The leader wants to go through its teammate, which wants to stay. It rested for ever before it led away itself."""
+    team, both = flown(Crowd("crazyflie_21", "ring", count=2, episodes=6, seconds=6.0, seed=3))
+    team.team.pos[:, 1] = team.team.pos[:, 0] + apart
+    team.carry = both.init(team.team.pos.copy(), 1, np.zeros((6, 2)))
+    team.heard = team.radio.first(both.said(team.carry, team.leads))
+    squash, at_first = np.array(team.figures.squash), np.linalg.norm(np.array(apart) * team.figures.squash)
+    push = np.stack([np.array(apart), np.zeros(3)]) / np.linalg.norm(apart) * 2.0
+    team.signals.wish = lambda now, vel, step: np.broadcast_to(np.pad(push, ((0, 0), (0, 1))), (6, 2, 4))  # type: ignore[method-assign]
+    least = np.inf
+    for step in range(200):
+        team.tick(step)
+        pos = team.carry.course.pos_m * squash
+        least = min(least, np.linalg.norm(pos[:, 0] - pos[:, 1], axis=-1).min())
+    assert (team.carry.pact.number > 0).all()
+    assert least >= at_first - 0.03, "its first estimate is off by as much"
+    assert team.outcome().references_m >= team.outcome().kept_m - 1e-6
+
+
+@needs_kernel
 def test_obstacles_are_kept_clear_of_as_in_numpy():
     """A ball, a post and a box in the middle of the ring: courses are refused because of them."""
     obstacles = (

@@ -249,6 +249,8 @@ def test_a_crowd_goes_around_its_middle_at_speed():
     assert found["least distance"] > 2 * PARAMS.safety.separation_m
     assert found["median over unfiltered"] < 1.9
     assert found["99 %"] < 5.5
+    assert found["robots that arrive, certified"] == 1.0
+    assert found["median over unfiltered, certified"] < 2.0
 
 
 def tunnel() -> FlightScenario:

@@ -20,7 +20,7 @@ from robomarl.core.filter.deadlock_rules.roundabout import (
     update,
 )
 from robomarl.core.filter.give_way import GiveWay, meet
-from robomarl.core.filter.params import Arena
+from robomarl.core.filter.params import Arena, without_errors
 from robomarl.core.geometry import norm
 from robomarl.core.view import LocalView
 from tests.core.filter.views import PARAMS, make_view
@@ -103,7 +103,39 @@ def test_inside_of_its_ring_a_robot_flies_outwards_and_on():
     assert outwards > 0.3
     assert on > 0.3, "counterclockwise"
     on_it = steer(PARAMS, disc, make_view((1.0, 0, 1), (0, 0, 0)))
-    np.testing.assert_allclose(on_it, [0, roundabout.GAIN_PER_S * PARAMS.limits.speed_m_s], atol=1e-2)
+    np.testing.assert_allclose(on_it, [0, math.sqrt(2) * PARAMS.limits.accel_max_m_s2[0]], atol=1e-2)
+
+
+def test_on_its_ring_at_speed_a_robot_accelerates_to_the_centre_alone():
+    """By v^2 / r, with the speed that a share of the acceleration holds on the ring."""
+    exact = dataclasses.replace(without_errors(PARAMS.safety), brake_m_s2=1.0)
+    box = dataclasses.replace(PARAMS.limits, accel_min_m_s2=(-1.0, -1.0, -1.0), accel_max_m_s2=(1.0, 1.0, 1.0))
+    slow = dataclasses.replace(PARAMS, limits=box, safety=exact)
+    radius_m = 0.5
+    speed_m_s = math.sqrt(roundabout.BENDS * math.sqrt(2) * radius_m)
+    assert speed_m_s < PARAMS.limits.speed_m_s
+    disc = Roundabout(np.zeros(2), np.array(radius_m), np.array(3.0))
+    asked = steer(slow, disc, make_view((radius_m, 0, 1), (0, speed_m_s, 0)))
+    np.testing.assert_allclose(asked, [-(speed_m_s**2) / radius_m, 0], atol=1e-4)
+
+
+def test_nobody_is_asked_for_more_than_the_input_box_holds():
+    random, most = np.random.default_rng(3), math.sqrt(2) * PARAMS.limits.accel_max_m_s2[0]
+    pos, vel = random.uniform(-3, 3, (200, 3)), random.uniform(-2, 2, (200, 3))
+    disc = Roundabout(np.zeros((200, 2)), random.uniform(0.3, 2, 200), np.full(200, 3.0))
+    one = make_view((0, 0, 1), (0, 0, 0))
+    asked = steer(PARAMS, disc, one._replace(own=one.own._replace(pos_m=pos, vel_m_s=vel)))
+    assert norm(asked).max() <= most + 1e-9
+    assert norm(asked).min() < most / 2
+
+
+def test_exact_references_have_rings_by_the_distance_that_they_keep():
+    """Staggered robots on two rings, one with twice the radius of the other, keep a quarter more than it."""
+    exact = dataclasses.replace(PARAMS, safety=without_errors(PARAMS.safety))
+    (two, more), apart_m = roundabout.lanes_m(exact), exact.safety.separation_m
+    assert more > apart_m
+    assert math.hypot(two - 2 * two * math.cos(math.pi / 4), 2 * two * math.sin(math.pi / 4)) > 1.25 * apart_m
+    assert roundabout.lanes_m(PARAMS) == (LANE_M, LANE_M)
 
 
 def test_once_the_way_is_free_it_is_soon_forgotten_and_till_then_the_policy_goes_its_way():

@@ -27,6 +27,9 @@ HOLDS = (4, 10, 20, 34)
 ROOM_M = 0.37
 """Distance [m] from ring to ring beyond the separation: the filter asks it of two robots that pass
 each other at speed."""
+EXACT, STAGGERED = 1.11, 0.86
+"""Distances from ring to ring over the separation where places are exact, with three rings and more, and with two:
+robots of two rings turn together, each at an angle between two of the other ring."""
 MEETS = 2
 """Minimum number of mates in the way for a roundabout to begin."""
 EDGE = 0.85
@@ -43,8 +46,13 @@ REMEMBER_S, FREE_S = 8.0, 4.0
 """Longest time [s] for which a roundabout is remembered, and the longest once the way to the goal is free."""
 NEAR_GOAL_M = 0.3
 """Distance [m] to the goal below which a robot goes straight to it."""
-INWARD, MOST_RAD = 1.5, 0.8
-"""Inside of its ring a robot flies outwards, by this angle per share of the radius that is missing, and at most."""
+BACK_M, ACROSS = 1.9, 0.5
+"""A robot flies to its ring with the distance from it times the root of its acceleration over this length [m], and at
+most with this share of its speed."""
+BENDS = 0.8
+"""Share of the acceleration that holds robots on their rings: who has little is slower on a narrow ring."""
+LEAST_M = 0.2
+"""Radii [m] below this are taken for it."""
 GAIN_PER_S = 4.0
 """Acceleration per velocity that is missing."""
 EAST_RAD = math.atan2(EAST[1], EAST[0])
@@ -90,16 +98,20 @@ def update(params: SafetyParams, before: Roundabout, view: LocalView, near: Arra
 
 
 def steer(params: SafetyParams, roundabout: Roundabout, view: LocalView) -> Array:
-    """[..., 2] acceleration that leads along the tangent to the disc, which stays on the left, at the speed limit."""
-    pos = view.own.pos_m[..., :2]
+    """[..., 2] acceleration, at most the longest in the input box, that leads around the centre on the ring at speed."""
+    pos, vel = view.own.pos_m[..., :2], view.own.vel_m_s[..., :2]
     xp, inward = namespace(pos), roundabout.centre_m - pos
     far = norm(inward) + 1e-6
-    share = roundabout.radius_m / far
-    outward = math.pi / 2 + xp.clip(INWARD * (1 - 1 / xp.maximum(share, 1.0)), 0.0, MOST_RAD)
-    angle = xp.where(share > 1, outward, xp.arcsin(xp.clip(share, 0.0, 1.0)))[..., None]
-    ahead = inward / far[..., None]
-    along = xp.cos(angle) * ahead + xp.sin(angle) * right_of(ahead)
-    return GAIN_PER_S * (params.limits.speed_m_s * along - view.own.vel_m_s[..., :2])
+    ahead, most = inward / far[..., None], math.sqrt(2) * params.limits.accel_max_m_s2[0]
+    aside, bend_m = right_of(ahead), xp.maximum(far, LEAST_M)
+    speed = xp.minimum(params.limits.speed_m_s, xp.sqrt(BENDS * most * bend_m))
+    back = xp.clip(math.sqrt(most / BACK_M) * (far - roundabout.radius_m), -ACROSS * speed, ACROSS * speed)
+    around, along = (vel * aside).sum(-1), xp.sqrt(speed * speed - back * back)
+    bend = GAIN_PER_S * (back - (vel * ahead).sum(-1)) + xp.maximum(around, 0.0) ** 2 / bend_m
+    bend = xp.clip(bend, -most, most)
+    left = xp.sqrt(most * most - bend * bend)  # first to the ring, then along it
+    faster = xp.clip(GAIN_PER_S * (along - around), -left, left)
+    return bend[..., None] * ahead + faster[..., None] * aside
 
 
 def _blocks(roundabout: Roundabout, pos_m: Array, goal_m: Array) -> Array:
@@ -124,15 +136,18 @@ def _found(params: SafetyParams, view: LocalView, near: Array) -> tuple[Array, R
     to_goal = norm(goal - centre)
     across = (to_goal > edge) & (norm(pos - centre) > edge)
     before_us = crowd & (_bearing(mates - centre[..., None, :]) < _bearing(pos - centre)[..., None])
-    radius = xp.minimum(lane_m(params) * ring_of(before_us.sum(-1), others + 1), to_goal + BEYOND_M)
+    two, more = lanes_m(params)
+    lane = xp.where(others + 1 > HOLDS[1], more, two)
+    radius = xp.minimum(lane * ring_of(before_us.sum(-1), others + 1), to_goal + BEYOND_M)
     radius = xp.minimum(radius, _to_walls(params, centre))
     begins = (others + 1 >= CROWD) & ((near > 0).sum(-1) >= MEETS) & across
     return begins, Roundabout(centre, radius, radius * 0 + REMEMBER_S)
 
 
-def lane_m(params: SafetyParams) -> float:
-    """Return the distance [m] from ring to ring."""
-    return params.safety.separation_m + 2 * params.look_ahead_m + ROOM_M
+def lanes_m(params: SafetyParams) -> tuple[float, float]:
+    """Return the distances [m] from ring to ring: with two rings, and with more."""
+    apart = params.safety.separation_m + 2 * params.look_ahead_m
+    return (apart + ROOM_M,) * 2 if params.safety.delay_s else (STAGGERED * apart, EXACT * apart)
 
 
 def _to_walls(params: SafetyParams, centre_m: Array) -> Array:

@@ -291,14 +291,39 @@ static int is_free_of_strangers(const Now *n, const Course *way) {
     return 1;
 }
 
-/* rule.parts_from a teammate that waits for a pact: pact.waits. */
-static int parts_from_one_that_waits(const Now *n, const Course *way, int k) {
+/* Certificate._waiting: where teammate k rests until the robot has led away from it, and both have made a pact. */
+static int awaits_parting(const Now *n, int k, double *rests) {
     const RmCertificate *c = n->c;
+    if (is_carrier(c) || n->m.pact.number[k] > 0) return 0; /* a carrier alone leads away from nobody */
     const Course mate = rm_course(&n->g.word.course, k);
-    double rests[3], before = 0.0, after = 0.0, both = 0.0;
-    if (is_carrier(c)) return 0; /* a carrier alone leads away from nobody */
     if (!n->g.leads[k] || n->g.word.number[k] != 0 || !(rm_rests(c, &mate) <= n->start.at)) return 0;
     rm_stop(c, &mate, rests);
+    return 1;
+}
+
+/* Certificate._parting */
+static void part(const Now *n, double *wanted) {
+    const RmCertificate *c = n->c;
+    double speed[3] = {0.0}, rests[3], away[3];
+    int parts = 0;
+    for (int k = 0; k < n->mates; k++) {
+        if (!is_bound(n, k) || !awaits_parting(n, k, rests)) continue;
+        for (int i = 0; i < 3; i++) away[i] = (n->start.pos[i] - rests[i]) * c->squash[i];
+        const double far = sqrt(dot(away, away) + c->speed_floor_m_s * c->speed_floor_m_s);
+        for (int i = 0; i < 3; i++) speed[i] += away[i] / far;
+        parts = 1;
+    }
+    for (int i = 0; i < 3 && parts; i++) {
+        const double accel = c->part_per_s * (c->part_m_s * speed[i] - n->start.vel[i]);
+        wanted[i] = within(accel, -c->accel_m_s2[i], c->accel_m_s2[i]);
+    }
+}
+
+/* rule.parts_from a teammate that waits. */
+static int parts_from_one_that_waits(const Now *n, const Course *way, int k) {
+    const RmCertificate *c = n->c;
+    double rests[3], before = 0.0, after = 0.0, both = 0.0;
+    if (!awaits_parting(n, k, rests)) return 0;
     for (int i = 0; i < 3; i++) {
         const double s = c->squash[i], away = (n->start.pos[i] - rests[i]) * s, v = n->start.vel[i] * s, w = way->vel[i] * s;
         before += away * v, after += away * w, both += v * w;
@@ -338,7 +363,7 @@ static int choose_way(Now *n, Course *course, double *accel) {
     const RmCertificate *c = n->c;
     double wanted[3], pos[3], after[3];
     hear(n);
-    want(n, wanted);
+    want(n, wanted), part(n, wanted);
     n->blocks = 0;
     int fit = *n->m.placed && n->own.own_ok && !*n->m.trip && n->early <= c->early_share * c->period_s;
     fit = fit && (n->sure || has_room(n));

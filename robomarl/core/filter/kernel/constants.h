@@ -29,6 +29,7 @@ typedef struct {
     double max_age_s;
     double keep;
     double slope_per_s;
+    int recedes;
 } RmKind;
 
 /* robomarl.core.filter.model.body_kinds.Solid */

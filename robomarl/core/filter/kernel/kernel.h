@@ -53,8 +53,8 @@ typedef struct {
 
 /* of roundabout.py, with the bearing of its EAST, */
 typedef struct {
-    double crowd, holds[4], room_m, meets, edge, behind_m, beyond_m, wall_m, remember_s, free_s, near_goal_m, inward;
-    double most_rad, gain_per_s, east_rad;
+    double crowd, holds[4], room_m, meets, edge, behind_m, beyond_m, wall_m, remember_s, free_s, near_goal_m, back_m;
+    double across, bends, least_m, gain_per_s, east_rad;
 } RmRoundabout;
 
 /* and of detours.py. */
@@ -67,7 +67,7 @@ typedef struct {
     RmMeeting meeting;
     RmRoundabout around;
     RmDetours detours;
-    double speed_m_s, period_s, lane_m, low_m[3], high_m[3];
+    double speed_m_s, accel_m_s2, period_s, lanes_m[2], low_m[3], high_m[3];
     int planar, has_arena;
 } RmWays;
 
@@ -97,7 +97,8 @@ typedef struct {
     double low_m[3], high_m[3], stranger_m, settles_s, position_error_m;
     int smooth_count, segments, queue;
     int more_commands;
-    double instant_s, rounding_box, diagonal, shares[4], early_share, rounding, last_digits_s, speed_floor_m_s, speck_m2, place_per_s2, speed_per_s;
+    double instant_s, rounding_box, diagonal, shares[4], part_m_s, part_per_s, early_share, rounding, last_digits_s;
+    double speed_floor_m_s, speck_m2, place_per_s2, speed_per_s;
 } RmCertificate;
 
 /* More times than these are not compared. */

@@ -88,6 +88,7 @@ static void know(const RmConstants *c, const RmKind *kind, const Predicted *own,
     s->fast = larger(fast, 0.0);
     s->taken = kind->separation_m + blur;
     if (kind->yields) s->taken += s->fast * s->fast * (s->at.per_lean / (2 * c->brake_m_s2));
+    if (kind->recedes && toward < 0) s->taken -= toward * toward * (s->at.per_lean / (2 * c->brake_m_s2));
 }
 
 static Sight see(const RmConstants *c, const RmKind *kind, const Predicted *own, const Body *body, const double *tail) {

@@ -147,7 +147,7 @@ static double radius_of(const RmWays *w, const Traffic *t, const Crowd *crowd, c
     const double own = bearing(w, t, t->pos, centre);
     int before = 0;
     for (int j = 0; j < t->mates; j++) before += crowd->is_in[j] && bearing(w, t, crowd->place[j], centre) < own;
-    const double ring = w->lane_m * ring_of(&w->around, before, crowd->count + 1);
+    const double ring = w->lanes_m[crowd->count + 1 > w->around.holds[1]] * ring_of(&w->around, before, crowd->count + 1);
     return smaller(smaller(ring, apart(t->goal, centre) + w->around.beyond_m), to_walls(w, centre));
 }
 
@@ -184,12 +184,15 @@ static int go_around(const RmWays *w, const Traffic *t, const Meeting *m, Way *w
 static void steer(const RmWays *w, const Traffic *t, const Way *way, double *out) {
     const RmRoundabout *r = &w->around;
     const double inward[2] = {way->centre[0] - t->pos[0], way->centre[1] - t->pos[1]}, far = flat_norm(inward) + 1e-6;
-    const double share = way->radius_m / far, ahead[2] = {inward[0] / far, inward[1] / far};
-    const double outward = M_PI / 2 + within(r->inward * (1 - 1 / larger(share, 1.0)), 0.0, r->most_rad);
-    const double angle = share > 1 ? outward : t->call(t->with, ARCSIN, within(share, 0.0, 1.0), 0.0);
-    const double cosine = t->call(t->with, COS, angle, 0.0), sine = t->call(t->with, SIN, angle, 0.0);
-    const double along[2] = {cosine * ahead[0] + sine * ahead[1], cosine * ahead[1] + sine * -ahead[0]};
-    for (int i = 0; i < 2; i++) out[i] = r->gain_per_s * (w->speed_m_s * along[i] - t->vel[i]);
+    const double ahead[2] = {inward[0] / far, inward[1] / far}, aside[2] = {ahead[1], -ahead[0]};
+    const double most = sqrt(2) * w->accel_m_s2, bend_m = larger(far, r->least_m);
+    const double speed = smaller(w->speed_m_s, sqrt(r->bends * most * bend_m));
+    const double back = within(sqrt(most / r->back_m) * (far - way->radius_m), -r->across * speed, r->across * speed);
+    const double around = flat_dot(t->vel, aside), along = sqrt(speed * speed - back * back), spun = larger(around, 0.0);
+    const double asked = r->gain_per_s * (back - flat_dot(t->vel, ahead)) + spun * spun / bend_m;
+    const double bend = within(asked, -most, most), left = sqrt(most * most - bend * bend);
+    const double faster = within(r->gain_per_s * (along - around), -left, left);
+    for (int i = 0; i < 2; i++) out[i] = bend * ahead[i] + faster * aside[i];
 }
 
 /* detours.turn_right */

@@ -7,7 +7,7 @@
 enum { MOST_MATES = 128 };
 
 /* Functions of numpy's: the last bit of what they return depends on numpy's build. */
-enum { TANH, ARCSIN, ARCTAN2, COS, SIN };
+enum { TANH, ARCTAN2, COS, SIN };
 typedef double (*Function)(void *with, int which, double x, double y);
 
 /* What a robot knows of itself, its mates and its goal; `size` numbers are its nominal command. */

@@ -11,7 +11,7 @@ from robomarl.core.tree import new_tuple
 from robomarl.core.types import Array
 from robomarl.core.view import Goal, Heard, LocalView, Own
 
-_FUNCTIONS = (np.tanh, np.arcsin, np.arctan2, np.cos, np.sin)
+_FUNCTIONS = (np.tanh, np.arctan2, np.cos, np.sin)
 PLAIN = (np.dtype(float), None, np.dtype(bool), "dtype", LocalView, Own, Heard, Goal, WayCarry, Roundabout, *_FUNCTIONS)
 """Python objects that `plain_ways.c` needs, after the address of the constants. The entry for single
 precision is None, because Python would compute in that precision."""
@@ -58,8 +58,9 @@ def _numbers(params: SafetyParams) -> dict[str, object]:
     corners = {"low_m": arena.low_m, "high_m": arena.high_m} if arena else {}
     return {
         "speed_m_s": params.limits.speed_m_s,
+        "accel_m_s2": params.limits.accel_max_m_s2[0],
         "period_s": params.period_s,
-        "lane_m": roundabout.lane_m(params),
+        "lanes_m": roundabout.lanes_m(params),
         "planar": params.planar,
         "has_arena": arena is not None,
         **corners,

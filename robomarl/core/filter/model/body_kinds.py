@@ -56,6 +56,8 @@ class Kind(NamedTuple):
     """Share of h that must be left after one step, 1 - gain * step."""
     slope_per_s: float = 0.0
     """Largest slope of the allowed closing speed over distance."""
+    recedes: bool = False
+    """True if it stops no sooner than by the brake, and its place is known: going away, it leaves room for our stop."""
 
 
 class Solid(NamedTuple):
@@ -101,6 +103,7 @@ def kinds_of(params: SafetyParams, arc_m: float) -> Kinds:
         max_age_s=s.max_age_s,
         keep=keep_of(s.gain_per_s, params.period_s),
         slope_per_s=slope_of(s.gain_per_s),
+        recedes=not (s.delay_s or s.position_error_m) and max(reach_of(params)) <= s.brake_m_s2,
     )
     flat = 0.0 if params.planar else 1.0
     away = stranger_of(params, strangers, strangers.separation_m + ahead) if strangers else None

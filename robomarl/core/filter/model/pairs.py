@@ -184,6 +184,8 @@ def _known(c: Constants, kind: Kind, own: Predicted, body: Body, sight: _Sight, 
         fast = fast + turn * lean * _across(body.motion.vel, toward / lean, xp)
         fast = xp.maximum(fast, 0.0)
         taken = taken + fast * fast / (2 * c.brake_m_s2 * lean)
+    if kind.recedes:
+        taken = taken - xp.maximum(-toward, 0.0) ** 2 / (2 * c.brake_m_s2 * lean)
     return sight._replace(fast=xp.maximum(fast, 0.0), taken=taken, reach=reach, turn=turn, seems=seems)
 
 

@@ -56,6 +56,7 @@ class TrainingFilter:
         if mode == "certificate":
             self._team = certified_team(scenario, params, jax_library(params.planar))
             self._init, self._decide = self._team.init, self._team
+            params = self._team.figures.front
         else:
             own = make_jax_filter(params, "qp" if thrown else mode)  # type: ignore[arg-type]
             around = command_of(simulation_of(scenario).action(scenario)).around
