@@ -3,8 +3,8 @@
 `GotoPolicy` flies straight to the goal, blind to everybody. As flown: behind the rules against deadlock and the filter,
 on `mujoco`, with plans on the radio. Unfiltered: the same policy on `fast`, where robots pass through each other.
 Trusting: as flown, behind a filter that takes estimates and commands as exact, which says what the errors that the
-vehicle file declares cost. Certified: as flown, behind the certificate. A robot's time ends when it is at its goal, within the scenario's `success.position_m`, for
-good. `--case` picks one scenario.
+vehicle file declares cost. Certified: as flown, behind the certificate. A robot's time ends when it is at its goal,
+within the scenario's `success.position_m`, for good. `--case` picks one scenario.
 """
 
 import dataclasses

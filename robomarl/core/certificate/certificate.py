@@ -3,15 +3,7 @@
 from collections.abc import Callable
 
 from robomarl.core.certificate import pact as pacts
-from robomarl.core.certificate.course import (
-    SPEED_FLOOR_M_S,
-    CommittedCourse,
-    chosen,
-    resting,
-    state_at,
-    stop_of,
-    with_axis,
-)
+from robomarl.core.certificate.course import CommittedCourse, chosen, resting, state_at, stop_of, with_axis
 from robomarl.core.certificate.figures import CertificateFigures
 from robomarl.core.certificate.memory import Certified, CertifiedCarry, DecisionInputs
 from robomarl.core.certificate.pact import Pact, Word
@@ -237,7 +229,7 @@ class Certificate:
         f, xp, dtype = self.figures, self.library.xp, wanted.dtype
         squash, most = xp.asarray(f.squash, dtype), xp.asarray(f.accel_m_s2, dtype)
         away = (start.pos_m[..., None, :] - stop_of(given.word.course, xp)) * squash
-        away = away / xp.sqrt((away * away).sum(-1) + SPEED_FLOOR_M_S**2)[..., None]
+        away = away / xp.sqrt((away * away).sum(-1) + ROUNDING**2)[..., None]
         speed = PART_M_S * xp.where(waits[..., None], away, 0.0).sum(-2)
         parts = xp.clip(PART_PER_S * (speed - start.vel_m_s), -most, most)
         return xp.where(waits.any(-1)[..., None], parts, wanted)

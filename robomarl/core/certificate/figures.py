@@ -163,6 +163,13 @@ def common_of(fleet: Sequence[tuple[SafetyParams, float]]) -> CommonFigures:
     return CommonFigures(ratio, brake, min(f.lead_s for f in each), max(f.learned.room_m for f in each))
 
 
+def ruled(params: SafetyParams, figures: CertificateFigures) -> SafetyParams:
+    """Return what rules against deadlock reckon with before a certificate: its front, and the vehicle's speed, as a
+    wish for more speed than a reference has makes a wider way around others."""
+    front = figures.front
+    return dataclasses.replace(front, limits=dataclasses.replace(front.limits, speed_m_s=params.limits.speed_m_s))
+
+
 def figures_of(
     params: SafetyParams, radius_m: float, common: CommonFigures | None = None, tether: Tether | None = None
 ) -> CertificateFigures:

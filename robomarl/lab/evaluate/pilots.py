@@ -5,6 +5,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from robomarl.core.bundle.pilot import Pilot
+from robomarl.core.certificate.figures import ruled
 from robomarl.core.config import UserError
 from robomarl.core.domain.registry import domain_of_task, filter_for
 from robomarl.core.filter.params import SafetyParams
@@ -87,7 +88,7 @@ def make_pilot(policy: FlownPolicy, scenario: Scenario, mode: str, params: Safet
     params = params or safety_params(scenario)
     if mode == "certificate":
         team = certified_team(scenario, params)
-        rules = domain_of_task(scenario.task).onboard.rules(team.figures.front)
+        rules = domain_of_task(scenario.task).onboard.rules(ruled(params, team.figures))
         return Pilot(policy, team, rules)  # pyright: ignore[reportArgumentType]
     safety = filter_for(policy.action, params, "textbook" if mode == "textbook" else "qp")
     chosen = FilterOnceUpright(safety, scenario.period_s) if mode == "upright" else safety

@@ -18,6 +18,7 @@ from robomarl.core.bundle.golden import check_filter
 from robomarl.core.bundle.perception import Perception, open_perception
 from robomarl.core.bundle.pilot import Pilot
 from robomarl.core.bundle.runtime import Policy, open_policy, read_golden
+from robomarl.core.certificate.figures import ruled
 from robomarl.core.config import UserError, build
 from robomarl.core.domain.registry import command_of, commands, filter_for, onboard_of
 from robomarl.core.filter.filter import Arena, SafetyFilter, SafetyParams, from_vehicle
@@ -162,8 +163,8 @@ def fit(policy: Policy, files: Files, settings: PolicySettings) -> Fitted:
     landing, safety = (
         guard_of(policy, files.vehicle, settings, params) for params in (limits.with_lower_floor(GROUND_M), limits)
     )
-    ruled = safety.figures.front if isinstance(safety, CertifiedRobot) else limits
-    pilot = Pilot(policy, safety, onboard_of(scenario).rules(ruled))
+    reckons = ruled(limits, safety.figures) if isinstance(safety, CertifiedRobot) else limits
+    pilot = Pilot(policy, safety, onboard_of(scenario).rules(reckons))
     onboard_of(scenario).check_robot(scenario, files.vehicle, size)
     seat = Seat(settings.index, size, settings.away, settings.pitch_m, *eyes_of(files.bundle, settings))
     return Fitted(pilot, landing, field_task(scenario, seat))

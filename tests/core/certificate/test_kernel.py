@@ -119,7 +119,7 @@ def test_robots_that_lose_themselves_decide_as_in_numpy(vehicle: str):
 @needs_kernel
 @pytest.mark.parametrize("apart", [(0.44, 0.0, 0.0), (0.0, 0.0, 0.8)])
 def test_a_robot_that_is_driven_at_a_teammate_nearer_than_d_leads_away_until_both_agree(apart: tuple[float, ...]):
-    """The leader wants to go through its teammate, which wants to stay. It rested for ever before it led away itself."""
+    """The leader wants to go through its teammate, which wants to stay. It must not rest there for ever."""
     team, both = flown(Crowd("crazyflie_21", "ring", count=2, episodes=6, seconds=6.0, seed=3))
     team.team.pos[:, 1] = team.team.pos[:, 0] + apart
     team.carry = both.init(team.team.pos.copy(), 1, np.zeros((6, 2)))

@@ -98,7 +98,7 @@ def update(params: SafetyParams, before: Roundabout, view: LocalView, near: Arra
 
 
 def steer(params: SafetyParams, roundabout: Roundabout, view: LocalView) -> Array:
-    """[..., 2] acceleration, at most the longest in the input box, that leads around the centre on the ring at speed."""
+    """[..., 2] acceleration, at most the longest in the input box, that leads around the centre on the ring."""
     pos, vel = view.own.pos_m[..., :2], view.own.vel_m_s[..., :2]
     xp, inward = namespace(pos), roundabout.centre_m - pos
     far = norm(inward) + 1e-6

@@ -309,7 +309,7 @@ static void part(const Now *n, double *wanted) {
     for (int k = 0; k < n->mates; k++) {
         if (!is_bound(n, k) || !awaits_parting(n, k, rests)) continue;
         for (int i = 0; i < 3; i++) away[i] = (n->start.pos[i] - rests[i]) * c->squash[i];
-        const double far = sqrt(dot(away, away) + c->speed_floor_m_s * c->speed_floor_m_s);
+        const double far = sqrt(dot(away, away) + c->rounding * c->rounding);
         for (int i = 0; i < 3; i++) speed[i] += away[i] / far;
         parts = 1;
     }

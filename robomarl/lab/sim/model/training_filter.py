@@ -6,6 +6,7 @@ from typing import NamedTuple
 import jax
 import jax.numpy as jnp
 
+from robomarl.core.certificate.figures import ruled
 from robomarl.core.config import UserError
 from robomarl.core.domain.registry import command_of, domain_of_task
 from robomarl.core.view import LocalView, Plan
@@ -56,7 +57,7 @@ class TrainingFilter:
         if mode == "certificate":
             self._team = certified_team(scenario, params, jax_library(params.planar))
             self._init, self._decide = self._team.init, self._team
-            params = self._team.figures.front
+            params = ruled(params, self._team.figures)
         else:
             own = make_jax_filter(params, "qp" if thrown else mode)  # type: ignore[arg-type]
             around = command_of(simulation_of(scenario).action(scenario)).around
