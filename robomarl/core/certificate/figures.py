@@ -40,9 +40,10 @@ WALL_TUBES = 1.8
 """Half sides of the box that references stay from walls: attacks took robots up to 1.7 (docs/certificate.md)."""
 FRONT_M = 0.01
 """Distance that the front keeps beyond that of pacts, side by side: anchors are some decisions old."""
-FRONT_M_S, FRONT_S = 0.1, 0.25
-"""Velocity error [m/s] in the front's rows, at most what a reference gains in the time [s]. It keeps robots off the
-edge of what the rule allows, where crowds get stuck, and lets the robot with the smaller gain make room."""
+FRONT_M_S, FRONT_S, FRONT_SHARE = 0.1, 0.25, 0.08
+"""Velocity error [m/s] in the front's rows, at most what a reference gains in the time [s] and a share of its speed, as
+slow robots would find no way. It keeps robots off the edge of what the rule allows, where crowds get stuck, and lets
+the robot with the smaller gain make room."""
 SEGMENT_S = 0.08
 """Longest time between two times at which courses are compared."""
 WHOLE = 1e-6
@@ -164,10 +165,12 @@ def common_of(fleet: Sequence[tuple[SafetyParams, float]]) -> CommonFigures:
 
 
 def ruled(params: SafetyParams, figures: CertificateFigures) -> SafetyParams:
-    """Return what rules against deadlock reckon with before a certificate: its front, and the vehicle's speed, as a
-    wish for more speed than a reference has makes a wider way around others."""
+    """Return what rules against deadlock reckon with before a certificate: distance and acceleration of its front, and
+    the vehicle's own speed and clearance, as a wish for more than a reference has leads well around others."""
     front = figures.front
-    return dataclasses.replace(front, limits=dataclasses.replace(front.limits, speed_m_s=params.limits.speed_m_s))
+    limits = dataclasses.replace(front.limits, speed_m_s=params.limits.speed_m_s)
+    safety = dataclasses.replace(front.safety, clearance_m=params.safety.clearance_m)
+    return dataclasses.replace(params, safety=safety, limits=limits, look_ahead_m=0.0)
 
 
 def figures_of(
@@ -351,7 +354,7 @@ def _front(params: SafetyParams, accel: Vector3, lengths: Vector3, low: Vector3,
     safety = dataclasses.replace(
         without_errors(params.safety),
         clearance_m=None if params.safety.clearance_m is None else params.safety.clearance_m + beside_m,
-        velocity_error_m_s=min(FRONT_M_S, FRONT_S * max(accel)),
+        velocity_error_m_s=min(FRONT_M_S, FRONT_S * max(accel), FRONT_SHARE * speed_m_s),
         separation_m=apart_m + FRONT_M,
         downwash_ratio=params.safety.downwash_ratio * apart_m / (apart_m + FRONT_M),
         brake_m_s2=max(accel),

@@ -32,8 +32,8 @@ distance."""
 TURN_RAD = 0.4
 """Largest difference between the errors of two headings: robots move with 0.2 rad each at most."""
 PUT_M = 0.5
-"""A way between two robots that changes by this from one decision to the next, beyond their velocities, is another one:
-one of them was put elsewhere."""
+"""A way between two robots that changes by this since they saw each other, beyond their velocities, is another one: one
+of them was pushed, or put elsewhere."""
 
 
 class MateMemory(NamedTuple):
@@ -47,6 +47,10 @@ class MateMemory(NamedTuple):
     """[..., 3] from where messages put the teammate to where it is."""
     vel_m_s: Array
     """[..., 3] velocity of the teammate in its newest message."""
+    age_s: Array
+    """Age of that message."""
+    put_m: Array
+    """[..., 3] by how much the shift changed since a picture, of itself."""
     spare_m: Array
     """How much the teammate's row counts too much."""
 
@@ -67,7 +71,7 @@ class _Sighting(NamedTuple):
 def no_mates(zero: Array) -> MateMemory:
     """Return the memory before the first picture, for zeros [..., K]."""
     three = namespace(zero).stack([zero] * 3, -1)
-    return MateMemory(zero > 0, three, three, three, zero)
+    return MateMemory(zero > 0, three, three, three, zero, three, zero)
 
 
 def placed_by_sight(
@@ -94,15 +98,15 @@ def placed_by_sight(
             return view, ()
         before = no_mates(xp.zeros(heard.age_s.shape))
     numbers, sane = _numbers(view)
-    now, old = _seen_now(params, numbers, counted_m), _remembered(params, before, numbers, counted_m)
-    known = _chosen(now.use & sane, now, old)
+    now, (old, put) = _seen_now(params, numbers, counted_m), _remembered(params, before, numbers, counted_m)
+    known, put = _chosen(now.use & sane, now, old), xp.where((now.use & sane)[..., None], 0.0, put)
     shift, held = known.shift_m, heard.mask & sane & known.use
     away = _away(numbers, shift)
     moved = shift + (known.spare_m / (_length(away) + TINY))[..., None] * away
     moved = xp.where(held[..., None], moved, 0.0)
     plan = heard.plan._replace(pos_m=heard.plan.pos_m + moved, stop_m=heard.plan.stop_m + moved)
     view = view._replace(heard=heard._replace(pos_m=heard.pos_m + moved, plan=plan))
-    return view, MateMemory(held, away, shift, numbers.heard.vel_m_s, known.spare_m)
+    return view, MateMemory(held, away, shift, numbers.heard.vel_m_s, numbers.heard.age_s, put, known.spare_m)
 
 
 def _numbers(view: LocalView) -> tuple[LocalView, Array]:
@@ -127,24 +131,30 @@ def _numbers(view: LocalView) -> tuple[LocalView, Array]:
     return view._replace(own=own, heard=heard, sensed=sensed), sane
 
 
-def _remembered(params: SafetyParams, before: MateMemory, view: LocalView, counted_m: float) -> _Sighting:
-    """Return the places of teammates that were seen earlier: since then the velocities of both robots have led there.
+def _remembered(params: SafetyParams, before: MateMemory, view: LocalView, counted_m: float) -> tuple[_Sighting, Array]:
+    """Return the places of teammates that were seen earlier, and `MateMemory.put_m`.
 
-    Such a place gets unsure by the errors of both velocities, and by the angle by which wrong headings turn one of them
-    against the other. That takes the spare room first; then the place goes to the message's. A robot that was put
-    elsewhere by hand was not led there, so its teammates are forgotten.
+    Since then the velocities of both robots have led there. Such a place gets unsure by the errors of both velocities,
+    by all that the teammate may do between the stamps of two messages, and by the angle by which wrong headings turn
+    one velocity against the other. That takes the spare room first; then the place goes to the message's. A robot that
+    was put elsewhere by hand was not led there, so its teammates are forgotten, as are those whose messages are too
+    old.
     """
     xp, own, heard = namespace(before.spare_m), view.own, view.heard
     motion = params.period_s * (heard.vel_m_s - own.vel_m_s[..., None, :])
     way = before.way_m + motion + heard.age_s[..., None] * (heard.vel_m_s - before.vel_m_s)
     fast = xp.maximum(_length(own.vel_m_s)[..., None], _length(heard.vel_m_s))
-    less_m = 2 * _slip(params, params.safety.velocity_error_m_s, params.period_s) + TURN_RAD * params.period_s * fast
+    error_m_s, fresh_s = params.safety.velocity_error_m_s, before.age_s + params.period_s - heard.age_s
+    less_m = _slip(params, error_m_s, params.period_s) + _slip(params, error_m_s, xp.maximum(fresh_s, params.period_s))
+    less_m = less_m + TURN_RAD * params.period_s * fast
     spare = xp.maximum(before.spare_m - less_m, 0.0)
     shift = way - _away(view, 0 * way)
     far = _length(shift)
     keep = xp.maximum(1 - (less_m - (before.spare_m - spare)) / (far + TINY), 0.0)
-    may_be = (far <= 2 * counted_m - spare + TURN_RAD / 2 * _length(way)) & (_length(shift - before.shift_m) < PUT_M)
-    return _Sighting(before.held & may_be & (keep > 0), keep[..., None] * shift, spare, _length(way))
+    put = before.put_m + shift - before.shift_m
+    may_be = (far <= 2 * counted_m - spare + TURN_RAD / 2 * _length(way)) & (_length(put) < PUT_M)
+    may_be = may_be & (heard.age_s <= params.safety.max_age_s)
+    return _Sighting(before.held & may_be & (keep > 0), keep[..., None] * shift, spare, _length(way)), put
 
 
 def _seen_now(params: SafetyParams, view: LocalView, counted_m: float) -> _Sighting:

@@ -16,6 +16,7 @@ from robomarl.domains.soccer.core.mates_in_sight import (
     CHANGES_M,
     NEAR_M,
     NOW_S,
+    PUT_M,
     no_mates,
     placed_by_sight,
 )
@@ -224,6 +225,45 @@ def test_jax_places_as_numpy_does():
         assert (off < 1e-4).mean() > 0.999, "but where a picture is just believed"
 
 
+def told(way_m: float, vel_m_s: float, age_s: float, see: bool) -> LocalView:
+    """The view of a robot at rest at the centre whose mate is ahead of it, by a message of that age."""
+    zero, pos = np.zeros((1, 3)), np.array([[way_m, 0.0, 0.0]])
+    shown = Picture(np.array([see]), pos + [SIGHT_M * max(way_m / NEAR_M, 1.0), 0, 0], zero, np.full(1, DT))
+    heard = heard_at(pos, np.array([[vel_m_s, 0.0, 0.0]]), np.full(1, age_s))
+    return view_of(np.zeros(3), np.zeros(3), heard, MatesSeen(shown, np.zeros(1, bool), zero))
+
+
+def excess_m(placed: LocalView, true_m: float) -> float:
+    """How much more room the row counts than there is."""
+    mate = placed.heard.pos_m + placed.heard.vel_m_s * placed.heard.age_s[..., None]
+    return float(mate[0, 0] - 2 * ERROR_M - true_m)
+
+
+@pytest.mark.parametrize("gap", [5, 14, 20, 40])
+def test_a_mate_that_accelerates_while_its_messages_are_lost_is_no_farther_than_counted(gap: int):
+    """From rest, at full power towards a robot that does not see it any more; then messages come again."""
+    _, known = placed_by_sight(PARAMS, (), told(3.0, 0.0, 0.0, see=True))
+    accel, found = 2.1, []
+    for k in range(1, gap):
+        _, known = placed_by_sight(PARAMS, known, told(3.0, 0.0, k * DT, see=False))
+    for k in range(gap, gap + 8):
+        way, vel = max(3.0 - accel * (k * DT) ** 2 / 2, 0.5), -accel * k * DT
+        placed, known = placed_by_sight(PARAMS, known, told(way, vel, 0.0, see=False))
+        found.append(excess_m(placed, way))
+    assert max(found) < 1e-6
+
+
+def test_a_mate_that_is_pushed_on_and_on_is_forgotten_within_half_a_metre():
+    """It slides at 0.6 m/s, and its odometry says that it rests; its messages have the true place."""
+    _, known = placed_by_sight(PARAMS, (), told(2.0, 0.0, 0.0, see=True))
+    found = []
+    for k in range(1, 80):
+        way = 2.0 - 0.6 * k * DT
+        placed, known = placed_by_sight(PARAMS, known, told(way, 0.0, 0.0, see=False))
+        found.append(excess_m(placed, way))
+    assert max(found) < PUT_M and not known.held.any()  # type: ignore[union-attr]
+
+
 def rows(*places: tuple[float, float]) -> Picture:
     """A picture of robots at rest."""
     zero = np.zeros((len(places), 3))
@@ -237,7 +277,8 @@ def rows(*places: tuple[float, float]) -> Picture:
     [
         ([(1.0, 0.0)], [(0.0, 1.0)], [(1.4, 0.0)], [True]),
         ([(1.0, 0.0)], [(1.1, 0.0)], [(1.0, 0.0)], [False]),  # of both colours
-        ([(1.0, 0.0)], [], [(2.5, 0.0)], [False]),  # its message is of elsewhere
+        ([(1.0, 0.0)], [], [(3.2, 0.0)], [False]),  # its message is of elsewhere
+        ([(2.0, 0.0)], [], [(2.0, 1.04), (1.2, 0.0)], [False, False]),  # 1.04 m is within all that may be wrong at 2 m
         ([(1.0, 0.0), (1.3, 0.0)], [], [(1.1, 0.0)], [False]),  # one of two
         ([(1.0, 0.0)], [], [(1.2, 0.0), (0.8, 0.0)], [False, False]),  # may be either
         ([(1.0, 0.0), (-1.0, 0.5)], [], [(-1.0, 0.2), (1.2, 0.0)], [True, True]),

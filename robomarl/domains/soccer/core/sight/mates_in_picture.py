@@ -8,6 +8,9 @@ from robomarl.core.types import Array
 from robomarl.domains.soccer.core.features import Picture
 from robomarl.domains.soccer.core.sight.reports import FAR_M, Seen, places_now
 
+MEANT_M = 2.0
+"""Distance [m] within which a message may mean a robot that is up to 4 m away: errors of both places, of the picture,
+and of the heading."""
 BOTH_M = 0.15
 """Distance [m] below which a robot of the own colour and one of the other colour are one robot of unsure colour; two
 robots are 0.18 m apart at least."""
@@ -16,8 +19,8 @@ robots are 0.18 m apart at least."""
 def named(robots: Picture, opponents: Picture, heard: Picture) -> Picture:
     """Return the teammates [K] that a picture shows.
 
-    A robot is a teammate if its message puts it within `FAR_M`, no other teammate's does, and no other robot of the own
-    colour is there. The safety filter asks for more; see `mates_in_sight`.
+    A robot is a teammate if its message puts it within `MEANT_M`, no other teammate's does, and no other robot of the
+    own colour is there. The safety filter asks for more; see `mates_in_sight`.
 
     Args:
         robots: [R] robots of the own colour.
@@ -30,7 +33,7 @@ def named(robots: Picture, opponents: Picture, heard: Picture) -> Picture:
         for place in places_now(robots)
     ]
     said = places_now(heard)
-    near = [[bool(a and b) and math.dist(a, b) < FAR_M for b in here] for a in said]  # type: ignore[arg-type]
+    near = [[bool(a and b) and math.dist(a, b) < MEANT_M for b in here] for a in said]  # type: ignore[arg-type]
     rows = [_only(row) for row in near]
     alone = [i >= 0 and sum(row[i] for row in near) == 1 for i in rows]
     return Picture(*(_picked(part, rows, alone) for part in robots))
