@@ -147,7 +147,7 @@ def _found(params: SafetyParams, view: LocalView, near: Array) -> tuple[Array, R
 def lanes_m(params: SafetyParams) -> tuple[float, float]:
     """Return the distances [m] from ring to ring: with two rings, and with more."""
     apart = params.safety.separation_m + 2 * params.look_ahead_m
-    return (apart + ROOM_M,) * 2 if params.safety.delay_s else (STAGGERED * apart, EXACT * apart)
+    return (apart + ROOM_M, apart + ROOM_M) if params.safety.delay_s else (STAGGERED * apart, EXACT * apart)
 
 
 def _to_walls(params: SafetyParams, centre_m: Array) -> Array:
