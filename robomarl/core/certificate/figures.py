@@ -165,8 +165,8 @@ def common_of(fleet: Sequence[tuple[SafetyParams, float]]) -> CommonFigures:
 
 
 def ruled(params: SafetyParams, figures: CertificateFigures) -> SafetyParams:
-    """Return what rules against deadlock reckon with before a certificate: distance and acceleration of its front, and
-    the vehicle's own speed and clearance, as a wish for more than a reference has leads well around others."""
+    """Return the parameters of rules against deadlock before a certificate: they know the distance and the acceleration
+    of its front. They have the vehicle's own speed and clearance, with which robots get around others sooner."""
     front = figures.front
     limits = dataclasses.replace(front.limits, speed_m_s=params.limits.speed_m_s)
     safety = dataclasses.replace(front.safety, clearance_m=params.safety.clearance_m)

@@ -28,8 +28,8 @@ ROOM_M = 0.37
 """Distance [m] from ring to ring beyond the separation: the filter asks it of two robots that pass
 each other at speed."""
 EXACT, STAGGERED = 1.11, 0.86
-"""Distances from ring to ring over the separation where places are exact, with three rings and more, and with two:
-robots of two rings turn together, each at an angle between two of the other ring."""
+"""Distances from ring to ring, as shares of the separation, of robots whose places are exact: with three rings and more,
+and with two, as robots of two rings turn together, each at an angle between two of the other ring."""
 MEETS = 2
 """Minimum number of mates in the way for a roundabout to begin."""
 EDGE = 0.85
@@ -50,7 +50,7 @@ BACK_M, ACROSS = 1.9, 0.5
 """A robot flies to its ring with the distance from it times the root of its acceleration over this length [m], and at
 most with this share of its speed."""
 BENDS = 0.8
-"""Share of the acceleration that holds robots on their rings: who has little is slower on a narrow ring."""
+"""Share of the acceleration that holds robots on their rings: a robot with little acceleration is slower there."""
 LEAST_M = 0.2
 """Radii [m] below this are taken for it."""
 GAIN_PER_S = 4.0
