@@ -22,6 +22,9 @@ class Shape(NamedTuple):
 POINT = Shape()
 NO_BIAS = (0.0, 0.0, 0.0)
 
+SOON_S = 1.2
+"""Longest stop of a mate that leaves room by going away: a load's carriers, which need longer, count where they are."""
+
 
 class Kind(NamedTuple):
     """One kind of body: teammates, strangers, obstacles."""
@@ -103,7 +106,8 @@ def kinds_of(params: SafetyParams, arc_m: float) -> Kinds:
         max_age_s=s.max_age_s,
         keep=keep_of(s.gain_per_s, params.period_s),
         slope_per_s=slope_of(s.gain_per_s),
-        recedes=not (s.delay_s or s.position_error_m) and max(reach_of(params)) <= s.brake_m_s2,
+        recedes=not (s.delay_s or s.position_error_m)
+        and max(reach_of(params)) <= s.brake_m_s2 >= params.limits.speed_m_s / SOON_S,
     )
     flat = 0.0 if params.planar else 1.0
     away = stranger_of(params, strangers, strangers.separation_m + ahead) if strangers else None
