@@ -146,9 +146,10 @@ class Certificate:
         pact = pacts.hear(carry.pact, given.word, given.leads, takes, xp)
         present = pacts.bound(pact, given.present)
         wanted, front = self._wanted(carry, given, start)
-        wanted = self._parting(wanted, start, given, self._waiting(pact, given, start) & present)
+        waits = self._waiting(pact, given, start) & present
+        wanted = self._parting(wanted, start, given, waits)
         ways = ways_of(f, start, wanted, xp)
-        agree = self._agree(ways, pact, (given, present), (start, times))
+        agree = self._agree(ways, pact, (given.word, present, waits), (start, times))
         good = are_allowed(f, ways.course, old, start, xp) & agree
         good = good & self._is_free(ways.course, old, (start.pos_m, times))
         if (seen := strangers_in(self._front, given.view)) is not None:
@@ -203,19 +204,18 @@ class Certificate:
         return clear if f.tether is None else clear & (f.tether.left_m(path, pair, (times, f.bend_m), xp) >= 0)
 
     def _agree(
-        self, ways: Ways, pact: Pact, known: tuple[DecisionInputs, Array], compared: tuple[CommittedCourse, Array]
+        self, ways: Ways, pact: Pact, known: tuple[Word, Array, Array], compared: tuple[CommittedCourse, Array]
     ) -> Array:
         """[..., C] bool: a way to go keeps clear by all anchors that the robot judges by.
 
-        `known`: inputs, and which teammates there are; `compared`: where the ways start, and the times [..., M].
+        `known`: words, which teammates there are, and which wait; `compared`: where the ways start, and times [..., M].
         """
-        f, xp, (given, present), (start, times) = self.figures, self.library.xp, known, compared
+        f, xp, (word, present, waits), (start, times) = self.figures, self.library.xp, known, compared
         squash = xp.asarray(f.squash, start.pos_m.dtype)
         path, absent = path_of(start.pos_m, ways.course, times, xp), ~present[..., None, :]
         agreed, offered = (self._keeps(path, pair, times) for pair in (pact.agreed, pact.offer))
-        waits = self._waiting(pact, given, start)
         good = agreed & (pact.number > 0)[..., None, :]
-        good = good | (parts_from(start, ways.course, stop_of(given.word.course, xp), squash, xp) & waits[..., None, :])
+        good = good | (parts_from(start, ways.course, stop_of(word.course, xp), squash, xp) & waits[..., None, :])
         good = good & (offered | ~pact.is_open[..., None, :])
         return (good | absent).all(-1)
 

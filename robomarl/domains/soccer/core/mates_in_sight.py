@@ -1,4 +1,4 @@
-"""`placed_by_sight`: teammates that see each other need no room for the errors of their own places.
+"""`placed_by_sight`: places of teammates by pictures, without the errors of the places that messages tell.
 
 A message puts its sender where the sender believes to be, and the receiver compares that with its own belief, so rows
 count the errors of both places: 0.6 m for two robots that know their places to within 0.3 m. A picture that one has of
@@ -32,8 +32,8 @@ distance."""
 TURN_RAD = 0.4
 """Largest difference between the errors of two headings: robots move with 0.2 rad each at most."""
 PUT_M = 0.5
-"""A way between two robots that changes by this since they saw each other, beyond their velocities, is another one: one
-of them was pushed, or put elsewhere."""
+"""Change of the distance between two robots since a picture, beyond the change by their velocities, from which on one
+of them counts as pushed, or as put elsewhere."""
 
 
 class MateMemory(NamedTuple):
@@ -132,13 +132,13 @@ def _numbers(view: LocalView) -> tuple[LocalView, Array]:
 
 
 def _remembered(params: SafetyParams, before: MateMemory, view: LocalView, counted_m: float) -> tuple[_Sighting, Array]:
-    """Return the places of teammates that were seen earlier, and `MateMemory.put_m`.
+    """Return the sightings of earlier pictures, carried to now, and `MateMemory.put_m`.
 
-    Since then the velocities of both robots have led there. Such a place gets unsure by the errors of both velocities,
-    by all that the teammate may do between the stamps of two messages, and by the angle by which wrong headings turn
-    one velocity against the other. That takes the spare room first; then the place goes to the message's. A robot that
-    was put elsewhere by hand was not led there, so its teammates are forgotten, as are those whose messages are too
-    old.
+    The velocities of both robots carry the place of a teammate on. Such a place gets unsure by the errors of both
+    velocities, by all that the teammate may do between the stamps of two messages, and by the angle by which wrong
+    headings turn one velocity against the other. That takes the spare room first; then the place goes to the message's.
+    A robot that was put elsewhere by hand was not led there, so its teammates are forgotten, as are those whose
+    messages are too old.
     """
     xp, own, heard = namespace(before.spare_m), view.own, view.heard
     motion = params.period_s * (heard.vel_m_s - own.vel_m_s[..., None, :])
@@ -169,7 +169,7 @@ def _seen_now(params: SafetyParams, view: LocalView, counted_m: float) -> _Sight
 
 
 def _chosen(first: Array, one: _Sighting, other: _Sighting) -> _Sighting:
-    """Return one sighting where `first` is True, and the other sighting elsewhere."""
+    """Return the sightings of `one` where `first` is True, and of `other` elsewhere."""
     xp = namespace(one.spare_m)
     use = (first & one.use) | (~first & other.use)
     shift = xp.where(first[..., None], one.shift_m, other.shift_m)
@@ -207,7 +207,7 @@ def _slip(params: SafetyParams, error_m_s: float, time_s: Array) -> Array:
 
 
 def _sighting(params: SafetyParams, view: LocalView, seen: tuple[Array, Array, Array], counted_m: float) -> _Sighting:
-    """Return sightings with their errors.
+    """Return sightings whose spare room is the error of both places less the errors of the picture.
 
     Args:
         params: of the filter.

@@ -6,14 +6,14 @@ import numpy as np
 
 from robomarl.core.types import Array
 from robomarl.domains.soccer.core.features import Picture
-from robomarl.domains.soccer.core.sight.reports import FAR_M, Seen, places_now
+from robomarl.domains.soccer.core.sight.reports import Seen, places_now
 
 MEANT_M = 2.0
 """Distance [m] within which a message may mean a robot that is up to 4 m away: errors of both places, of the picture,
 and of the heading."""
 BOTH_M = 0.15
-"""Distance [m] below which a robot of the own colour and one of the other colour are one robot of unsure colour; two
-robots are 0.18 m apart at least."""
+"""Distance [m] below which two robots of both colours are one robot of unsure colour: the bodies of two robots touch at
+0.18 m."""
 
 
 def named(robots: Picture, opponents: Picture, heard: Picture) -> Picture:
@@ -29,7 +29,7 @@ def named(robots: Picture, opponents: Picture, heard: Picture) -> Picture:
     """
     theirs = [place for place in places_now(opponents) if place]
     here: Seen = [
-        None if place and min((math.dist(place, other) for other in theirs), default=FAR_M) < BOTH_M else place
+        None if place and min((math.dist(place, other) for other in theirs), default=math.inf) < BOTH_M else place
         for place in places_now(robots)
     ]
     said = places_now(heard)
