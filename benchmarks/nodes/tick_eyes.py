@@ -10,9 +10,10 @@ from robomarl.core.bundle.perception import open_perception, read_images
 from robomarl.core.bundle.pilot import pilot_of
 from robomarl.core.bundle.runtime import open_policy
 from robomarl.core.geometry import quat_from_yaw
+from robomarl.domains.soccer.ros.playing import MATE
 from robomarl.ros.camera.image_writer import ImageWriter
 from robomarl.ros.fieldtask import Seat, field_task
-from robomarl.ros.io.messages import Broadcast, Estimate
+from robomarl.ros.io.messages import Broadcast, Detections, Estimate
 from robomarl.ros.robot.inbox import Inbox, InboxLimits, Now, Plan
 
 BUNDLE = "soccer_2v2_eyes"
@@ -57,15 +58,17 @@ class Player:
         data = self.write(self.images[i % len(self.images)] ^ noise, now_s - 0.04)
         still, at = np.zeros(3), np.array([-1.0, 0.2, 0.0])
         own = Estimate(at, np.asarray(quat_from_yaw(np.float64(0.0))), still, still)
-        mate = Broadcast(at - 1, still, Plan(at - 1, still, at - 1))
+        there = at - np.array([1.0, 0.0, 0.0])
+        seen = Detections((f"{MATE}0",), at[None] + 0.05, still[None], 0.02)  # mates see each other most of the time
+        mate = Broadcast(there, still, Plan(there, still, there), seen)
         self.inbox.now_s = now_s
         self.inbox.put_mate("b", mate, now_s, now_s)
         self.inbox.put_sensed(self.kicker.topic.name, now_s, now_s, now_s)
         began_s = time.perf_counter()
         self.inbox.put_own(own, now_s, now_s)
-        seen, stamp_s = self.camera.reader.function(data)
+        sight, stamp_s = self.camera.reader.function(data)
         read_s = time.perf_counter()
-        self.inbox.put_sensed(self.camera.topic.name, seen, stamp_s, now_s)
+        self.inbox.put_sensed(self.camera.topic.name, sight, stamp_s, now_s)
         self.carry, _ = self.pilot.step(self.carry, self.inbox.read(Now(now_s, now_s)).view)
         ended_s = time.perf_counter()
         return dict(zip(PARTS, (ended_s - began_s, read_s - began_s, ended_s - read_s), strict=True))

@@ -31,6 +31,9 @@ NEAR_M = 0.4
 distance."""
 TURN_RAD = 0.4
 """Largest difference between the errors of two headings: robots move with 0.2 rad each at most."""
+SHOWN_TURN_RAD = 0.3
+"""The same where one robot's picture shows the other one: who sees mates knows its heading to within 0.1 rad
+(`SightTracker.mates_rad`)."""
 PUT_M = 0.5
 """Change of the distance between two robots since a picture, beyond the change by their velocities, from which on one
 of them counts as pushed, or as put elsewhere."""
@@ -98,8 +101,11 @@ def placed_by_sight(
             return view, ()
         before = no_mates(xp.zeros(heard.age_s.shape))
     numbers, sane = _numbers(view)
-    now, (old, put) = _seen_now(params, numbers, counted_m), _remembered(params, before, numbers, counted_m)
-    known, put = _chosen(now.use & sane, now, old), xp.where((now.use & sane)[..., None], 0.0, put)
+    now = _seen_now(params, numbers, counted_m)
+    seen, known, put = now.use & sane, now, xp.zeros(heard.pos_m.shape)
+    if xp is not np or not seen.all():  # else memory says nothing, which a decision on board need not work out
+        old, put = _remembered(params, before, numbers, counted_m)
+        known, put = _chosen(seen, now, old), xp.where(seen[..., None], 0.0, put)
     shift, held = known.shift_m, heard.mask & sane & known.use
     away = _away(numbers, shift)
     moved = shift + (known.spare_m / (_length(away) + TINY))[..., None] * away
@@ -124,6 +130,8 @@ def _numbers(view: LocalView) -> tuple[LocalView, Array]:
     parts = [*rows, heard.age_s[..., None], sensed.mates_age_s[..., None]]
     sane = (xp.abs(xp.concatenate(parts, -1)) < LARGE).all(-1)
     sane = sane & (xp.abs(xp.concatenate([own.pos_m, own.vel_m_s], -1)) < LARGE).all(-1)[..., None]
+    if xp is np and sane.all():
+        return view, sane
     own = own._replace(pos_m=sound(own.pos_m), vel_m_s=sound(own.vel_m_s))
     heard = heard._replace(pos_m=sound(heard.pos_m), vel_m_s=sound(heard.vel_m_s), age_s=sound(heard.age_s))
     names = ("mates_pos_m", "mates_age_s", "seen_by_pos_m")
@@ -220,7 +228,7 @@ def _sighting(params: SafetyParams, view: LocalView, seen: tuple[Array, Array, A
     assert limits is not None, "checked by `placed_by_sight`"
     distance = _length(_away(view, shift))
     off = CHANGES_M + slip + limits.position_error_m * namespace(distance).maximum(distance / NEAR_M, 1.0)
-    off = off + TURN_RAD * speed_m_s * (heard.age_s + params.safety.delay_s + params.period_s)
+    off = off + SHOWN_TURN_RAD * speed_m_s * (heard.age_s + params.safety.delay_s + params.period_s)
     may_be = _length(shift) <= counted_m + off + TURN_RAD / 2 * distance
     return _Sighting(may_be & (off < counted_m), shift, counted_m - off, distance)
 

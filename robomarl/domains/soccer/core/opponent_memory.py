@@ -8,6 +8,8 @@ import math
 from dataclasses import replace
 from typing import cast
 
+import numpy as np
+
 from robomarl.core.filter.memory import LARGE
 from robomarl.core.filter.model.bodies import Strangers as Assumed
 from robomarl.core.filter.model.constants import LARGE_M
@@ -96,8 +98,10 @@ def _later(limits: Assumed, before: Strangers, view: LocalView, period_s: float)
     """Return the earlier knowledge, one decision later."""
     xp, age = namespace(before.pos_m), before.age_s + period_s
     gone = age > limits.max_age_s
-    goes = xp.where(gone[..., None], _change(before, view), 0.0)
-    pos, vel = before.pos_m + period_s * gone[..., None] * before.vel_m_s, before.vel_m_s + period_s * goes
+    pos, vel = before.pos_m, before.vel_m_s
+    if xp is not np or gone.any():  # else nobody moves, and a decision on board need not work out how
+        goes = xp.where(gone[..., None], _change(before, view), 0.0)
+        pos, vel = pos + period_s * gone[..., None] * vel, vel + period_s * goes
     x, y, _ = components(pos - view.own.pos_m[..., None, :])
     ex, ey = heading(tuple(view.own.quat_wxyz[..., i, None] for i in range(4)), xp)
     hidden = x * ex + y * ey <= math.cos(limits.clear_rad) * xp.sqrt(x * x + y * y)

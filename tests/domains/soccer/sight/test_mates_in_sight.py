@@ -21,13 +21,16 @@ from robomarl.domains.soccer.core.mates_in_sight import (
     placed_by_sight,
 )
 from robomarl.domains.soccer.core.sight.mates_in_picture import named
+from robomarl.domains.soccer.core.sight.tracker import SightTracker
 from robomarl.domains.soccer.ros.seeing import MAX_HEADING_RAD
 from tests.domains.soccer.sight.test_wrong_pose import PAIRS, turned
 
 CONTRACT = load_bundle("soccer_2v2_eyes").contract
 PARAMS = dataclasses.replace(CONTRACT.safety, boards_m=None, arena=None)
 ERROR_M, DT, DECISIONS = PARAMS.safety.position_error_m, PARAMS.period_s, 220
+SEEING_RAD = SightTracker.mates_rad
 SIGHT_M = 0.032  # of the scenario's eyes at `NEAR_M`
+ACCEL_M_S2 = float(np.hypot(*PARAMS.limits.accel_max_m_s2[:2]))
 Sees = Callable[[np.random.Generator, int], np.ndarray]
 """(random, decision) -> [PAIRS, 2] bool: which robots see the other one now."""
 
@@ -58,12 +61,16 @@ def farther(way: np.ndarray) -> np.ndarray:
 
 
 class Pairs:
-    """Late point masses; what each believes, says and sees is wrong by as much as it may be, all the time."""
+    """Late point masses; what each believes, says and sees is wrong by as much as it may be, all the time.
 
-    def __init__(self, error_m: float, drift_m_s: float, heading_rad: float = MAX_HEADING_RAD) -> None:
+    Who sees its mate knows its heading better than who does not.
+    """
+
+    def __init__(self, error_m: float, drift_m_s: float, turned: float = 1.0) -> None:
         """Draw starts; each believes to be farther from the mate at first, and its error turns at this speed."""
         random = self.random = np.random.default_rng(1)
-        self.heading = heading_rad * random.choice([-1.0, 1.0], (PAIRS, 2))
+        self.turned = turned * random.choice([-1.0, 1.0], (PAIRS, 2))
+        self.heading = MAX_HEADING_RAD * self.turned
         self.pos, self.vel = np.zeros((PAIRS, 2, 3)), np.zeros((PAIRS, 2, 3))
         self.pos[:, :, 0] = random.uniform(1.2, 2.0, (PAIRS, 1)) * [-1, 1]
         self.pos[:, :, 1] = random.uniform(-0.5, 0.5, (PAIRS, 2))
@@ -83,7 +90,9 @@ class Pairs:
         then, saw = (self._believed(0), carry.plan), np.zeros((PAIRS, 2, 1), bool)
         there = np.zeros((PAIRS, 2, 1, 3))
         for step in range(DECISIONS):
-            (own, vel, way), see = self._believed(step), sees(self.random, step)[..., None]
+            see = sees(self.random, step)[..., None]
+            self.heading = self.turned * np.where(see[..., 0], SEEING_RAD, MAX_HEADING_RAD)
+            own, vel, way = self._believed(step)
             (pos_then, vel_then, way_then), plan = then
             age_s, mates_vel = np.full((PAIRS, 2, 1), DT), turned(self.vel[:, ::-1], self.heading)[:, :, None]
             shown = Picture(see, (pos_then + way_then)[:, :, None], mates_vel, see * DT)
@@ -124,41 +133,54 @@ def test_robots_that_are_wrong_within_what_they_may_say_keep_the_filters_distanc
 
 def test_mates_that_see_each_other_come_nearer():
     """Errors of 0.3 m in 0.9 m, which are there in none of the robots."""
-    assert Pairs(0.0, 0.0, 0.0).least_m(SIGHTS["never"]) > 0.75
+    assert Pairs(0.0, 0.0, turned=0.0).least_m(SIGHTS["never"]) > 0.75
     for sees in ("one", "both"):
-        assert Pairs(0.0, 0.0, 0.0).least_m(SIGHTS[sees]) < 0.5
+        assert Pairs(0.0, 0.0, turned=0.0).least_m(SIGHTS[sees]) < 0.5
 
 
 NUM = 4000
 
 
 def drawn(seed: int, by_mate: bool) -> tuple[LocalView, np.ndarray]:
-    """Views [NUM] of one picture, wrong within what is declared, of mates that go straight; and true distances now."""
+    """Views [NUM] of one picture, wrong within what is declared, and how far mates are that went on from their messages.
+
+    Half of the numbers are at their bounds. Mates accelerate.
+    """
     random = np.random.default_rng(seed)
+
+    def upto(size: float | np.ndarray, shape: tuple[int, ...] = (NUM,)) -> np.ndarray:
+        return size * np.where(random.random(shape) < 0.5, 1.0, random.random(shape))
 
     def within(size: float, shape: tuple[int, ...] = (NUM,)) -> np.ndarray:
         angle = random.uniform(0, 2 * np.pi, shape)
-        return size * np.stack([np.cos(angle), np.sin(angle), 0 * angle], -1)
+        return upto(size, shape)[..., None] * np.stack([np.cos(angle), np.sin(angle), 0 * angle], -1)
 
-    own, mate = within(1.0), within(1.0) * random.uniform(0.0, 1.0, (NUM, 1))
-    vel, mate_vel = (within(1.0) * random.uniform(0.0, 2.0, (NUM, 1)) for _ in range(2))
-    headings = random.uniform(-MAX_HEADING_RAD, MAX_HEADING_RAD, (2, NUM))
+    own, mate = within(1.0), within(1.0)
+    vel, mate_vel, accel = within(2.0), within(2.0), within(ACCEL_M_S2)
+    most_rad = np.array([[MAX_HEADING_RAD], [SEEING_RAD]] if by_mate else [[SEEING_RAD], [MAX_HEADING_RAD]])
+    headings = upto(most_rad, (2, NUM)) * random.choice([-1.0, 1.0], (2, NUM))
     errors, slip = within(ERROR_M, (2, NUM)), within(PARAMS.safety.velocity_error_m_s, (2, NUM))
-    age_s, picture_s = random.uniform(0.0, 0.2, NUM), random.uniform(0.0, NOW_S, NUM)
-    said = (mate - mate_vel * age_s[:, None] + errors[1], turned(mate_vel, headings[1]) + slip[1])
+    age_s, picture_s = upto(0.2), upto(NOW_S)
+
+    def mate_at(before_s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        t = before_s[:, None]
+        return mate - mate_vel * t + accel * t * t / 2, mate_vel - accel * t
+
+    (place, then), late = mate_at(age_s), age_s[:, None]
+    said = (place + errors[1], turned(then, headings[1]) + slip[1])
     heard = heard_at(said[0][:, None], said[1][:, None], age_s[:, None])
     seen_s = picture_s + age_s if by_mate else picture_s
-    way = farther((mate - mate_vel * seen_s[:, None]) - (own - vel * seen_s[:, None]))
+    way = farther(mate_at(seen_s)[0] - (own - vel * seen_s[:, None]))
     mask, zero, none = np.ones((NUM, 1), bool), np.zeros((NUM, 1, 3)), np.zeros((NUM, 1))
     if by_mate:  # the mate carries the picture to its message's stamp, in its own frame
-        there = said[0] - turned(mate_vel, headings[1]) * picture_s[:, None] + turned(-way, headings[1])
+        there = said[0] - turned(mate_at(age_s)[0] - mate_at(seen_s)[0], headings[1]) + turned(-way, headings[1])
         there = there + turned(vel, headings[1]) * picture_s[:, None]
         mates = MatesSeen(Picture(~mask, zero, zero, none), mask, there[:, None])
     else:
         placed = own + errors[0] - turned(vel, headings[0]) * picture_s[:, None] + turned(way, headings[0])
         mates = MatesSeen(Picture(mask, placed[:, None], zero, picture_s[:, None]), ~mask, zero)
     view = view_of(own + errors[0], turned(vel, headings[0]) + slip[0], heard, mates)
-    return view, np.linalg.norm(mate - own, axis=-1)
+    return view, np.linalg.norm(place + then * late - own, axis=-1)
 
 
 @pytest.mark.parametrize("by_mate", [False, True], ids=["own camera", "mate's camera"])

@@ -80,6 +80,8 @@ class SightTracker:
     """None for a camera with a global shutter."""
     mates: int = 2
     """Robots of the own colour that are tracked at once."""
+    mates_rad: float = 0.1
+    """Two standard deviations of the own heading up to which these are told: rows of mates that see each other reckon with it."""
     view_rad: float = 2.1
     """Whole angle in which a missing thing counts as missed."""
     sure: float = 0.6
@@ -223,6 +225,8 @@ class SightTracker:
         )
         velocity = np.array(rotated(own.mean[2], motion.forward_m_s, motion.left_m_s))
         errors = own.position_error_m, own.heading_error_rad
+        if 2 * own.heading_error_rad > self.mates_rad:
+            mates = [None] * self.mates
         pictures = _picture([ball, *opponents], late_s), _picture(mates, late_s)
         return Believed(np.array(own.mean), velocity, motion.turn_rad_s, *errors, *pictures)
 
