@@ -138,9 +138,6 @@ class PoseConfig:
     """Standard deviation of the heading error of our robots [rad]. The error changes slowly; needs `eyes.tracks`."""
     drift_s: Positive = 1.0
     """Time constant of the position and heading errors [s]; needs `eyes.tracks`."""
-    bound_m: NonNegative = 0.0
-    """Largest error of the own place that the filters of our robots reckon with [m], where the vehicle file has a
-    smaller one: that of a bundle that reads pictures."""
 
 
 @dataclass(frozen=True)

@@ -45,6 +45,4 @@ def player_params(scenario: SoccerScenario, mates: int) -> SafetyParams:
     )
     boards_m = boards_of((scenario.field.length_m, scenario.field.width_m), robot.body.radius_m)
     params = from_vehicle(robot, scenario.period_s, None, mates)
-    place_m = max(params.safety.position_error_m, pose.bound_m)
-    safety = dataclasses.replace(params.safety, position_error_m=place_m)
-    return dataclasses.replace(params, safety=safety, strangers=strangers, boards_m=boards_m)
+    return dataclasses.replace(params, strangers=strangers, boards_m=boards_m)
