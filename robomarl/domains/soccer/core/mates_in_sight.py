@@ -166,14 +166,19 @@ def _remembered(params: SafetyParams, before: MateMemory, view: LocalView, count
 
 
 def _seen_now(params: SafetyParams, view: LocalView, counted_m: float) -> _Sighting:
-    """Return the pictures of now, by either camera."""
+    """Return the pictures of now, by either camera; on board a camera that shows nobody is not asked."""
     sensed, heard = cast(SoccerSensed, view.sensed), view.heard
-    mine, theirs = _by_own_camera(params, view, counted_m), _by_mates_camera(params, view, counted_m)
-    shown = mine.use & heard.mask & sensed.mates_mask & (sensed.mates_age_s <= NOW_S)
-    shows = theirs.use & heard.mask & sensed.seen_by_mask
+    xp = namespace(heard.age_s)
+    shown = heard.mask & sensed.mates_mask & (sensed.mates_age_s <= NOW_S)
+    masks = {_by_own_camera: shown, _by_mates_camera: heard.mask & sensed.seen_by_mask}
+    asked = [by for by, mask in masks.items() if xp is not np or mask.any()] or [_by_own_camera]
+    found = [by(params, view, counted_m) for by in asked]
+    found = [one._replace(use=one.use & masks[by]) for by, one in zip(asked, found, strict=True)]
+    if len(found) == 1:
+        return found[0]
+    mine, theirs = found
     nearer = mine.distance_m + mine.spare_m < theirs.distance_m + theirs.spare_m
-    both = _chosen(shows & ~(shown & nearer), theirs, mine)
-    return both._replace(use=shown | shows)
+    return _chosen(theirs.use & ~(mine.use & nearer), theirs, mine)
 
 
 def _chosen(first: Array, one: _Sighting, other: _Sighting) -> _Sighting:

@@ -142,7 +142,7 @@ NUM = 4000
 
 
 def drawn(seed: int, by_mate: bool) -> tuple[LocalView, np.ndarray]:
-    """Views [NUM] of one picture, wrong within what is declared, and how far mates are that went on from their messages.
+    """Views [NUM] of one picture, wrong within what is declared, and how far mates are that went on from messages.
 
     Half of the numbers are at their bounds. Mates accelerate.
     """
