@@ -219,14 +219,13 @@ class SightTracker:
         """Return the belief of a memory; `late_s` is added to the ages of what the robot sees [s]."""
         own, motion = state.own, state.motion
         ball = self._row(state, self.ball, state.ball, self.ball_hold_s)
+        told = 2 * own.heading_error_rad <= self.mates_rad
         opponents, mates = (
             [self._row(state, self.robot, track, self.robot_hold_s) for track in tracks]
-            for tracks in (state.opponents, state.mates)
+            for tracks in (state.opponents, state.mates if told else [ThingTrack()] * self.mates)
         )
         velocity = np.array(rotated(own.mean[2], motion.forward_m_s, motion.left_m_s))
         errors = own.position_error_m, own.heading_error_rad
-        if 2 * own.heading_error_rad > self.mates_rad:
-            mates = [None] * self.mates
         pictures = _picture([ball, *opponents], late_s), _picture(mates, late_s)
         return Believed(np.array(own.mean), velocity, motion.turn_rad_s, *errors, *pictures)
 
