@@ -32,8 +32,8 @@ distance."""
 TURN_RAD = 0.4
 """Largest difference between the errors of two headings: robots move with 0.2 rad each at most."""
 SHOWN_TURN_RAD = 0.3
-"""The same where one robot's picture shows the other one: who sees mates knows its heading to within 0.1 rad
-(`SightTracker.mates_rad`)."""
+"""Largest difference between the errors of two headings where one robot's picture shows the other one: a robot that
+tells mates knows its heading to within 0.1 rad (`SightTracker.mates_rad`)."""
 PUT_M = 0.5
 """Change of the distance between two robots since a picture, beyond the change by their velocities, from which on one
 of them counts as pushed, or as put elsewhere."""
@@ -166,7 +166,7 @@ def _remembered(params: SafetyParams, before: MateMemory, view: LocalView, count
 
 
 def _seen_now(params: SafetyParams, view: LocalView, counted_m: float) -> _Sighting:
-    """Return the pictures of now, by either camera; on board a camera that shows nobody is not asked."""
+    """Return the pictures of now, by either camera. For one robot a camera that shows no teammate is left out."""
     sensed, heard = cast(SoccerSensed, view.sensed), view.heard
     xp = namespace(heard.age_s)
     shown = heard.mask & sensed.mates_mask & (sensed.mates_age_s <= NOW_S)

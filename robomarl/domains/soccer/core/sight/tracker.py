@@ -81,7 +81,7 @@ class SightTracker:
     mates: int = 2
     """Robots of the own colour that are tracked at once."""
     mates_rad: float = 0.1
-    """Two standard deviations of the own heading up to which these are told, as rows of mates in pictures assume."""
+    """Largest error of the own heading (two standard deviations) with which these are told; rows reckon with it."""
     view_rad: float = 2.1
     """Whole angle in which a missing thing counts as missed."""
     sure: float = 0.6
