@@ -59,8 +59,8 @@ class Player:
         still, at = np.zeros(3), np.array([-1.0, 0.2, 0.0])
         own = Estimate(at, np.asarray(quat_from_yaw(np.float64(0.0))), still, still)
         there = at - np.array([1.0, 0.0, 0.0])
-        seen = Detections((f"{MATE}0",), at[None] + 0.05, still[None], 0.02)  # mates see each other most of the time
-        mate = Broadcast(there, still, Plan(there, still, there), seen)
+        seen = Detections((f"{MATE}0",), at[None] + 0.05, still[None], 0.02)  # in seven decisions of eight
+        mate = Broadcast(there, still, Plan(there, still, there), seen if i % 8 else None)
         self.inbox.now_s = now_s
         self.inbox.put_mate("b", mate, now_s, now_s)
         self.inbox.put_sensed(self.kicker.topic.name, now_s, now_s, now_s)

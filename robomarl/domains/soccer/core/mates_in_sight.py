@@ -195,8 +195,9 @@ def _by_own_camera(params: SafetyParams, view: LocalView, counted_m: float) -> _
     sensed, heard = cast(SoccerSensed, view.sensed), view.heard
     later_s = heard.age_s - sensed.mates_age_s
     shift = sensed.mates_pos_m - heard.pos_m - heard.vel_m_s * later_s[..., None]
-    slip = _slip(params, params.safety.velocity_error_m_s, namespace(later_s).abs(later_s))
-    return _sighting(params, view, (shift, slip, _length(heard.vel_m_s)), counted_m)
+    xp, turned_s = namespace(later_s), namespace(later_s).maximum(heard.age_s, sensed.mates_age_s)
+    slip = _slip(params, params.safety.velocity_error_m_s, xp.abs(later_s)) + _turned_m(params, heard.vel_m_s, turned_s)
+    return _sighting(params, view, shift, slip, counted_m)
 
 
 def _by_mates_camera(params: SafetyParams, view: LocalView, counted_m: float) -> _Sighting:
@@ -209,7 +210,15 @@ def _by_mates_camera(params: SafetyParams, view: LocalView, counted_m: float) ->
     shift = (own.pos_m[..., None, :] - own.vel_m_s[..., None, :] * heard.age_s[..., None]) - sensed.seen_by_pos_m
     slip = _slip(params, params.safety.velocity_error_m_s, heard.age_s)
     slip = slip + _slip(params, limits.velocity_error_m_s, NOW_S)
-    return _sighting(params, view, (shift, slip, _length(own.vel_m_s)[..., None]), counted_m)
+    slip = slip + _turned_m(params, own.vel_m_s[..., None, :], heard.age_s)
+    return _sighting(params, view, shift, slip, counted_m)
+
+
+def _turned_m(params: SafetyParams, vel_m_s: Array, since_s: Array) -> Array:
+    """Return how far a place is off that a velocity carried from a picture to the end of the delay, as a wrong heading
+    turns that velocity against the picture.
+    """
+    return SHOWN_TURN_RAD * _length(vel_m_s) * (since_s + params.safety.delay_s + params.period_s)
 
 
 def _slip(params: SafetyParams, error_m_s: float, time_s: Array) -> Array:
@@ -219,21 +228,20 @@ def _slip(params: SafetyParams, error_m_s: float, time_s: Array) -> Array:
     return error_m_s * time_s + most * time_s * time_s / 2
 
 
-def _sighting(params: SafetyParams, view: LocalView, seen: tuple[Array, Array, Array], counted_m: float) -> _Sighting:
+def _sighting(params: SafetyParams, view: LocalView, shift: Array, slip: Array, counted_m: float) -> _Sighting:
     """Return sightings whose spare room is the error of both places less the errors of the picture.
 
     Args:
         params: of the filter.
         view: its view.
-        seen: shift [..., K, 3] from the message's place to the picture's; how far that is off as both are of
-            different times [m]; speed of the robot whose motion a wrong heading turns against the picture.
+        shift: from the message's place to the picture's.
+        slip: how far that is off, as both are of different times and carried by velocities [m].
         counted_m: errors of both places.
     """
-    heard, limits, (shift, slip, speed_m_s) = view.heard, params.strangers, seen
+    limits = params.strangers
     assert limits is not None, "checked by `placed_by_sight`"
     distance = _length(_away(view, shift))
     off = CHANGES_M + slip + limits.position_error_m * namespace(distance).maximum(distance / NEAR_M, 1.0)
-    off = off + SHOWN_TURN_RAD * speed_m_s * (heard.age_s + params.safety.delay_s + params.period_s)
     may_be = _length(shift) <= counted_m + off + TURN_RAD / 2 * distance
     return _Sighting(may_be & (off < counted_m), shift, counted_m - off, distance)
 

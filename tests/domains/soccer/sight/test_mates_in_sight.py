@@ -141,10 +141,11 @@ def test_mates_that_see_each_other_come_nearer():
 NUM = 4000
 
 
-def drawn(seed: int, by_mate: bool) -> tuple[LocalView, np.ndarray]:
-    """Views [NUM] of one picture, wrong within what is declared, and how far mates are that went on from messages.
+def drawn(seed: int, by_mate: bool, later_s: float = 0.0) -> tuple[LocalView, np.ndarray]:
+    """Views [NUM] of one picture, wrong within what is declared, and how far mates are that went on from messages, some
+    time later.
 
-    Half of the numbers are at their bounds. Mates accelerate.
+    Half of the numbers are at their bounds. Mates accelerate, unless it is later: rows count that by themselves.
     """
     random = np.random.default_rng(seed)
 
@@ -156,10 +157,10 @@ def drawn(seed: int, by_mate: bool) -> tuple[LocalView, np.ndarray]:
         return upto(size, shape)[..., None] * np.stack([np.cos(angle), np.sin(angle), 0 * angle], -1)
 
     own, mate = within(1.0), within(1.0)
-    vel, mate_vel, accel = within(2.0), within(2.0), within(ACCEL_M_S2)
+    vel, mate_vel, accel = within(2.0), within(2.0), within(ACCEL_M_S2) * (not later_s)
     most_rad = np.array([[MAX_HEADING_RAD], [SEEING_RAD]] if by_mate else [[SEEING_RAD], [MAX_HEADING_RAD]])
     headings = upto(most_rad, (2, NUM)) * random.choice([-1.0, 1.0], (2, NUM))
-    errors, slip = within(ERROR_M, (2, NUM)), within(PARAMS.safety.velocity_error_m_s, (2, NUM))
+    errors, slip = within(ERROR_M, (2, NUM)), within(PARAMS.safety.velocity_error_m_s, (2, NUM)) * (not later_s)
     age_s, picture_s = upto(0.2), upto(NOW_S)
 
     def mate_at(before_s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -180,16 +181,18 @@ def drawn(seed: int, by_mate: bool) -> tuple[LocalView, np.ndarray]:
         placed = own + errors[0] - turned(vel, headings[0]) * picture_s[:, None] + turned(way, headings[0])
         mates = MatesSeen(Picture(mask, placed[:, None], zero, picture_s[:, None]), ~mask, zero)
     view = view_of(own + errors[0], turned(vel, headings[0]) + slip[0], heard, mates)
-    return view, np.linalg.norm(place + then * late - own, axis=-1)
+    return view, np.linalg.norm(place + then * (late + later_s) - own - vel * later_s, axis=-1)
 
 
+@pytest.mark.parametrize("later_s", [0.0, PARAMS.safety.delay_s + DT])
 @pytest.mark.parametrize("by_mate", [False, True], ids=["own camera", "mate's camera"])
-def test_no_row_counts_more_room_than_there_is(by_mate: bool):
-    view, true_m = drawn(3, by_mate)
+def test_no_row_counts_more_room_than_there_is(by_mate: bool, later_s: float):
+    """Neither now nor at the end of the delay, to which wrong headings turn the velocities."""
+    view, true_m = drawn(3, by_mate, later_s)
     placed, known = placed_by_sight(PARAMS, (), view)
     assert known and (known.spare_m > 0).mean() > 0.8
-    mate = placed.heard.pos_m + placed.heard.vel_m_s * placed.heard.age_s[..., None]
-    counted_m = np.linalg.norm(mate[:, 0] - view.own.pos_m, axis=-1) - 2 * ERROR_M
+    mate = placed.heard.pos_m + placed.heard.vel_m_s * (placed.heard.age_s + later_s)[..., None]
+    counted_m = np.linalg.norm(mate[:, 0] - view.own.pos_m - later_s * view.own.vel_m_s, axis=-1) - 2 * ERROR_M
     assert (counted_m - true_m).max() < 1e-6
     assert np.median(counted_m - true_m) > -0.35, "and most of the 0.6 m are given back"
 

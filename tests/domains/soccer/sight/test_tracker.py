@@ -190,3 +190,14 @@ def test_mates_are_tracked_apart_from_opponents_and_by_surer_spots():
         if told:
             now = mates.pos_m[0] + mates.age_s[0] * mates.vel_m_s[0]
             assert now[:2] == pytest.approx([1.0, 0.5 * 30 * DT_S], abs=0.03)
+
+
+@pytest.mark.parametrize(("heading_rad", "told"), [(0.0499, True), (0.0501, False)])
+def test_mates_are_told_while_the_own_heading_is_known_to_a_tenth_of_a_radian(heading_rad: float, told: bool):
+    """Rows of mates in a picture reckon with headings that are off by two of these standard deviations."""
+    pose, mate = np.zeros(3), np.array([1.0, 0.3])
+    pictures: list[Sight | None] = [sight(pose, k * DT_S, mates=(spot(pose, mate),)) for k in range(6)]
+    state, _ = run(pictures, Odometry(0.0, 0.0, 0.0), pose)
+    spread = state.own.covariance._replace(hh=heading_rad**2)
+    believed = TRACKER.believe(state._replace(own=state.own._replace(covariance=spread)))
+    assert believed.mates.mask.any() == told and TRACKER.mates_rad == 0.1
