@@ -41,9 +41,9 @@ WALL_TUBES = 1.8
 FRONT_M = 0.01
 """Distance that the front keeps beyond that of pacts, side by side: anchors are some decisions old."""
 FRONT_M_S, FRONT_S, FRONT_SHARE = 0.1, 0.25, 0.08
-"""Velocity error [m/s] in the front's rows; its bounds are the largest acceleration of the reference times FRONT_S, and
-FRONT_SHARE of its largest speed, as slow robots would find no way. The error keeps robots off the edge of the rule,
-where crowds get stuck, and lets the robot with the smaller gain make room."""
+"""Velocity error [m/s] in the front's rows. It is at most FRONT_S [s] times the reference's largest acceleration and
+FRONT_SHARE of its largest speed, because a larger error stops slow robots. The error keeps references off the limit of
+the rule, where crowds get stuck, and makes the robot with the smaller gain give way."""
 SEGMENT_S = 0.08
 """Longest time between two times at which courses are compared."""
 WHOLE = 1e-6

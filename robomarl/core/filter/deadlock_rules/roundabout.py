@@ -28,8 +28,8 @@ ROOM_M = 0.37
 """Distance [m] from ring to ring beyond the separation: the filter asks it of two robots that pass
 each other at speed."""
 EXACT, STAGGERED = 1.11, 0.86
-"""Ratios of the distance from ring to ring to the separation, for robots without errors: of three rings and more, and
-of two rings. Robots of two rings turn together, each at an angle between two robots of the other ring."""
+"""Ring spacing divided by the separation, for robots with exact positions: with at least three rings, and with two.
+Two rings rotate together; each robot is at an angle between two robots of the other ring."""
 MEETS = 2
 """Minimum number of mates in the way for a roundabout to begin."""
 EDGE = 0.85

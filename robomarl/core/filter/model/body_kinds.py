@@ -23,7 +23,7 @@ POINT = Shape()
 NO_BIAS = (0.0, 0.0, 0.0)
 
 SOON_S = 1.2
-"""Longest stop of a mate that leaves room by going away: a load's carriers, which need longer, count where they are."""
+"""Largest stopping time of teammates whose motion away from the robot counts as room (`Kind.recedes`)."""
 
 
 class Kind(NamedTuple):

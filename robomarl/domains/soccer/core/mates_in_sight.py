@@ -1,4 +1,4 @@
-"""`placed_by_sight`: places of teammates by pictures, without the errors of the places that messages tell.
+"""`placed_by_sight`: places of teammates from camera pictures, which replace the less exact places in their messages.
 
 A message puts its sender where the sender believes to be, and the receiver compares that with its own belief, so rows
 count the errors of both places: 0.6 m for two robots that know their places to within 0.3 m. A picture that one has of
@@ -23,20 +23,20 @@ from robomarl.core.types import Array
 from robomarl.core.view import LocalView
 from robomarl.domains.soccer.core.features import SoccerSensed
 from robomarl.domains.soccer.core.opponent_memory import CHANGES_M
+from robomarl.domains.soccer.core.sight.own_pose import MAX_HEADING_RAD, SEEING_RAD
 
 NOW_S = 0.12
 """Age of the oldest picture that counts, three of the camera's periods; of one that a message tells, at its stamp."""
 NEAR_M = 0.4
 """Distance for which `Strangers.position_error_m` states the error of a picture; beyond it that grows with the
 distance."""
-TURN_RAD = 0.4
-"""Largest difference between the errors of two headings: robots move with 0.2 rad each at most."""
-SHOWN_TURN_RAD = 0.3
-"""Largest difference between the errors of two headings where one robot's picture shows the other one: a robot that
-tells mates knows its heading to within 0.1 rad (`SightTracker.mates_rad`)."""
+TURN_RAD = 2 * MAX_HEADING_RAD
+"""Largest difference between the heading errors of two robots that move."""
+SHOWN_TURN_RAD = MAX_HEADING_RAD + SEEING_RAD
+"""Largest difference between the heading errors of two robots, one of which tells that it sees the other one."""
 PUT_M = 0.5
-"""Change of the distance between two robots since a picture, beyond the change by their velocities, from which on one
-of them counts as pushed, or as put elsewhere."""
+"""Threshold for a push: a change of the distance between two robots since a picture that their velocities do not
+explain. A teammate beyond it is forgotten."""
 
 
 class MateMemory(NamedTuple):
@@ -140,7 +140,7 @@ def _numbers(view: LocalView) -> tuple[LocalView, Array]:
 
 
 def _remembered(params: SafetyParams, before: MateMemory, view: LocalView, counted_m: float) -> tuple[_Sighting, Array]:
-    """Return the sightings of earlier pictures, carried to now, and `MateMemory.put_m`.
+    """Return the sightings of earlier pictures, propagated to now by the velocities, and `MateMemory.put_m`.
 
     The velocities of both robots carry the place of a teammate on. Such a place gets unsure by the errors of both
     velocities, by all that the teammate may do between the stamps of two messages, and by the angle by which wrong
@@ -166,17 +166,13 @@ def _remembered(params: SafetyParams, before: MateMemory, view: LocalView, count
 
 
 def _seen_now(params: SafetyParams, view: LocalView, counted_m: float) -> _Sighting:
-    """Return the pictures of now, by either camera. For one robot a camera that shows no teammate is left out."""
-    sensed, heard = cast(SoccerSensed, view.sensed), view.heard
-    xp = namespace(heard.age_s)
-    shown = heard.mask & sensed.mates_mask & (sensed.mates_age_s <= NOW_S)
-    masks = {_by_own_camera: shown, _by_mates_camera: heard.mask & sensed.seen_by_mask}
-    asked = [by for by, mask in masks.items() if xp is not np or mask.any()] or [_by_own_camera]
-    found = [by(params, view, counted_m) for by in asked]
-    found = [one._replace(use=one.use & masks[by]) for by, one in zip(asked, found, strict=True)]
-    if len(found) == 1:
-        return found[0]
-    mine, theirs = found
+    """Return the sightings by both cameras; where both show a teammate, the one that puts it nearer."""
+    sensed, xp = cast(SoccerSensed, view.sensed), namespace(view.heard.age_s)
+    if xp is np and not sensed.seen_by_mask.any():  # a decision on board need not work out what nobody sees
+        return _by_own_camera(params, view, counted_m)
+    if xp is np and not sensed.mates_mask.any():
+        return _by_mates_camera(params, view, counted_m)
+    mine, theirs = _by_own_camera(params, view, counted_m), _by_mates_camera(params, view, counted_m)
     nearer = mine.distance_m + mine.spare_m < theirs.distance_m + theirs.spare_m
     return _chosen(theirs.use & ~(mine.use & nearer), theirs, mine)
 
@@ -197,7 +193,8 @@ def _by_own_camera(params: SafetyParams, view: LocalView, counted_m: float) -> _
     shift = sensed.mates_pos_m - heard.pos_m - heard.vel_m_s * later_s[..., None]
     xp, turned_s = namespace(later_s), namespace(later_s).maximum(heard.age_s, sensed.mates_age_s)
     slip = _slip(params, params.safety.velocity_error_m_s, xp.abs(later_s)) + _turned_m(params, heard.vel_m_s, turned_s)
-    return _sighting(params, view, shift, slip, counted_m)
+    shown = sensed.mates_mask & (sensed.mates_age_s <= NOW_S)
+    return _sighting(params, view, (shown, shift, slip), counted_m)
 
 
 def _by_mates_camera(params: SafetyParams, view: LocalView, counted_m: float) -> _Sighting:
@@ -211,12 +208,12 @@ def _by_mates_camera(params: SafetyParams, view: LocalView, counted_m: float) ->
     slip = _slip(params, params.safety.velocity_error_m_s, heard.age_s)
     slip = slip + _slip(params, limits.velocity_error_m_s, NOW_S)
     slip = slip + _turned_m(params, own.vel_m_s[..., None, :], heard.age_s)
-    return _sighting(params, view, shift, slip, counted_m)
+    return _sighting(params, view, (sensed.seen_by_mask, shift, slip), counted_m)
 
 
 def _turned_m(params: SafetyParams, vel_m_s: Array, since_s: Array) -> Array:
-    """Return how far a place is off that a velocity carried from a picture to the end of the delay, as a wrong heading
-    turns that velocity against the picture.
+    """Return the position error [m] at the end of the delay that a velocity causes in the time since a picture, because
+    a wrong heading rotates the velocity against the picture.
     """
     return SHOWN_TURN_RAD * _length(vel_m_s) * (since_s + params.safety.delay_s + params.period_s)
 
@@ -228,22 +225,22 @@ def _slip(params: SafetyParams, error_m_s: float, time_s: Array) -> Array:
     return error_m_s * time_s + most * time_s * time_s / 2
 
 
-def _sighting(params: SafetyParams, view: LocalView, shift: Array, slip: Array, counted_m: float) -> _Sighting:
-    """Return sightings whose spare room is the error of both places less the errors of the picture.
+def _sighting(params: SafetyParams, view: LocalView, seen: tuple[Array, Array, Array], counted_m: float) -> _Sighting:
+    """Return sightings with their spare room: the position errors of both robots minus the error of the picture.
 
     Args:
-        params: of the filter.
-        view: its view.
-        shift: from the message's place to the picture's.
-        slip: how far that is off, as both are of different times and carried by velocities [m].
-        counted_m: errors of both places.
+        params: parameters of the filter.
+        view: view of the filter.
+        seen: [..., K] bool, True where a camera shows the teammate; shift [..., K, 3] from the message's place to the
+            picture's [m]; error of that shift [m], because velocities carry both places to one time.
+        counted_m: sum of the position errors of both robots.
     """
-    limits = params.strangers
+    limits, heard, (shown, shift, slip) = params.strangers, view.heard, seen
     assert limits is not None, "checked by `placed_by_sight`"
     distance = _length(_away(view, shift))
     off = CHANGES_M + slip + limits.position_error_m * namespace(distance).maximum(distance / NEAR_M, 1.0)
     may_be = _length(shift) <= counted_m + off + TURN_RAD / 2 * distance
-    return _Sighting(may_be & (off < counted_m), shift, counted_m - off, distance)
+    return _Sighting(heard.mask & shown & may_be & (off < counted_m), shift, counted_m - off, distance)
 
 
 def _away(view: LocalView, shift: Array) -> Array:

@@ -149,9 +149,6 @@ def _turned(memory: StandOff, scene: AboutBall, view: LocalView, period_s: float
     """Return the memory after the decision which player plays the ball and which one gives way."""
     xp, x, turn = namespace(memory.turn), memory.ball_m[..., 0], memory.turn
     speed = memory.opponent_m_s + period_s / NOTICED_S * (scene.opponent_m_s - memory.opponent_m_s)
-    if xp is np and not (turn.any() or (memory.still_s > BEGINS_S).any()):  # the ball rolls: no turn begins or ends
-        calmer = np.maximum(memory.blocked_s - period_s, 0.0)
-        return memory._replace(opponent_m_s=speed, turn_s=memory.turn_s + period_s, blocked_s=calmer)
     rival, attacks = scene.opponent_m < RING_M, x > 0
     jammed = (turn > 0) & (scene.distance_m < JAM_M) & (scene.opponent_m < JAM_M)
     jammed = jammed & (_size(view.own.vel_m_s) < STANDS_M_S)

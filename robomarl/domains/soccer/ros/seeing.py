@@ -20,7 +20,7 @@ from robomarl.core.geometry import yaw_of
 from robomarl.domains.soccer.core.features import Picture, SoccerSensed, sensed_of
 from robomarl.domains.soccer.core.sight.layout import SightLayout
 from robomarl.domains.soccer.core.sight.mates_in_picture import named
-from robomarl.domains.soccer.core.sight.own_pose import rotated
+from robomarl.domains.soccer.core.sight.own_pose import MAX_HEADING_RAD, SIGMAS, rotated
 from robomarl.domains.soccer.core.sight.reports import in_own_order, opponents_of
 from robomarl.domains.soccer.core.sight.rolling import shutter_of
 from robomarl.domains.soccer.core.sight.tracker import Odometry, SightState, SightTracker
@@ -36,10 +36,6 @@ PUT_BACK_M = 0.5
 """An odometry that lies further from its last place than this was put there: no robot drives so far in a period."""
 PUT_ERROR = (0.05, 0.1)
 """Standard deviations of the place [m] and the heading [rad] with which people, or a referee, put a robot down."""
-SIGMAS = 2.0
-"""Standard deviations that the stated error of the own place has."""
-MAX_HEADING_RAD = 0.2
-"""Largest error of the own heading, as the tracker states it, with which the robot moves."""
 INFO_AGE_S = 1.0
 """Maximum age [s] of `camera_info`."""
 

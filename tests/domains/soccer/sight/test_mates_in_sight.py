@@ -21,14 +21,12 @@ from robomarl.domains.soccer.core.mates_in_sight import (
     placed_by_sight,
 )
 from robomarl.domains.soccer.core.sight.mates_in_picture import named
-from robomarl.domains.soccer.core.sight.tracker import SightTracker
-from robomarl.domains.soccer.ros.seeing import MAX_HEADING_RAD
+from robomarl.domains.soccer.core.sight.own_pose import MAX_HEADING_RAD, SEEING_RAD
 from tests.domains.soccer.sight.test_wrong_pose import PAIRS, turned
 
 CONTRACT = load_bundle("soccer_2v2_eyes").contract
 PARAMS = dataclasses.replace(CONTRACT.safety, boards_m=None, arena=None)
 ERROR_M, DT, DECISIONS = PARAMS.safety.position_error_m, PARAMS.period_s, 220
-SEEING_RAD = SightTracker.mates_rad
 SIGHT_M = 0.032  # of the scenario's eyes at `NEAR_M`
 ACCEL_M_S2 = float(np.hypot(*PARAMS.limits.accel_max_m_s2[:2]))
 Sees = Callable[[np.random.Generator, int], np.ndarray]
@@ -66,11 +64,11 @@ class Pairs:
     Who sees its mate knows its heading better than who does not.
     """
 
-    def __init__(self, error_m: float, drift_m_s: float, turned: float = 1.0) -> None:
+    def __init__(self, error_m: float, drift_m_s: float, wrong: float = 1.0) -> None:
         """Draw starts; each believes to be farther from the mate at first, and its error turns at this speed."""
         random = self.random = np.random.default_rng(1)
-        self.turned = turned * random.choice([-1.0, 1.0], (PAIRS, 2))
-        self.heading = MAX_HEADING_RAD * self.turned
+        self.signs = wrong * random.choice([-1.0, 1.0], (PAIRS, 2))
+        self.heading = MAX_HEADING_RAD * self.signs
         self.pos, self.vel = np.zeros((PAIRS, 2, 3)), np.zeros((PAIRS, 2, 3))
         self.pos[:, :, 0] = random.uniform(1.2, 2.0, (PAIRS, 1)) * [-1, 1]
         self.pos[:, :, 1] = random.uniform(-0.5, 0.5, (PAIRS, 2))
@@ -91,7 +89,7 @@ class Pairs:
         there = np.zeros((PAIRS, 2, 1, 3))
         for step in range(DECISIONS):
             see = sees(self.random, step)[..., None]
-            self.heading = self.turned * np.where(see[..., 0], SEEING_RAD, MAX_HEADING_RAD)
+            self.heading = self.signs * np.where(see[..., 0], SEEING_RAD, MAX_HEADING_RAD)
             own, vel, way = self._believed(step)
             (pos_then, vel_then, way_then), plan = then
             age_s, mates_vel = np.full((PAIRS, 2, 1), DT), turned(self.vel[:, ::-1], self.heading)[:, :, None]
@@ -133,9 +131,9 @@ def test_robots_that_are_wrong_within_what_they_may_say_keep_the_filters_distanc
 
 def test_mates_that_see_each_other_come_nearer():
     """Errors of 0.3 m in 0.9 m, which are there in none of the robots."""
-    assert Pairs(0.0, 0.0, turned=0.0).least_m(SIGHTS["never"]) > 0.75
+    assert Pairs(0.0, 0.0, wrong=0.0).least_m(SIGHTS["never"]) > 0.75
     for sees in ("one", "both"):
-        assert Pairs(0.0, 0.0, turned=0.0).least_m(SIGHTS[sees]) < 0.5
+        assert Pairs(0.0, 0.0, wrong=0.0).least_m(SIGHTS[sees]) < 0.5
 
 
 NUM = 4000

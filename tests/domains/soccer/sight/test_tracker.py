@@ -7,7 +7,7 @@ import pytest
 
 from robomarl.domains.soccer.core.features import Picture
 from robomarl.domains.soccer.core.sight.layout import SeenPose, Sight, SightLayout, Spot
-from robomarl.domains.soccer.core.sight.own_pose import turned
+from robomarl.domains.soccer.core.sight.own_pose import SEEING_RAD, turned
 from robomarl.domains.soccer.core.sight.reports import in_own_order
 from robomarl.domains.soccer.core.sight.tracker import Believed, Odometry, SightState, SightTracker
 
@@ -200,4 +200,4 @@ def test_mates_are_told_while_the_own_heading_is_known_to_a_tenth_of_a_radian(he
     state, _ = run(pictures, Odometry(0.0, 0.0, 0.0), pose)
     spread = state.own.covariance._replace(hh=heading_rad**2)
     believed = TRACKER.believe(state._replace(own=state.own._replace(covariance=spread)))
-    assert believed.mates.mask.any() == told and TRACKER.mates_rad == 0.1
+    assert believed.mates.mask.any() == told and SEEING_RAD == 0.1

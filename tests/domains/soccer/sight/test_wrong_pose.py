@@ -9,7 +9,7 @@ from robomarl.core.bundle.bundle import load_bundle
 from robomarl.core.filter.filter import SafetyFilter
 from robomarl.core.filter.params import SafetyParams
 from robomarl.core.view import Goal, Heard, LocalView, NothingSensed, Own, Plan
-from robomarl.domains.soccer.ros.seeing import MAX_HEADING_RAD
+from robomarl.domains.soccer.core.sight.own_pose import MAX_HEADING_RAD
 
 PAIRS, DECISIONS = 300, 260
 CONTRACT = load_bundle("soccer_2v2_eyes").contract

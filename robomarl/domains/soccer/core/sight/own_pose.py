@@ -26,6 +26,12 @@ ALIKE = 30.0
 error, two standard deviations, holds the true one in 99.4 % of the decisions of recorded matches; in all of them with
 60, which an earlier network needed for 93 %; in 36 % with 3, and then one belief in 40 was half a turn off."""
 
+SIGMAS = 2.0
+"""Standard deviations in a stated error of the own pose."""
+MAX_HEADING_RAD = 0.2
+"""Largest stated error of the own heading with which a robot moves."""
+SEEING_RAD = 0.1
+"""Largest stated error of the own heading with which a robot tells the teammates that it sees."""
 
 Pose = tuple[float, float, float]
 """x, y [m] and heading [rad]; or a motion in the frame of the pose before it."""

@@ -80,8 +80,6 @@ class SightTracker:
     """None for a camera with a global shutter."""
     mates: int = 2
     """Robots of the own colour that are tracked at once."""
-    mates_rad: float = 0.1
-    """Largest error of the own heading (two standard deviations) with which these are told; rows reckon with it."""
     view_rad: float = 2.1
     """Whole angle in which a missing thing counts as missed."""
     sure: float = 0.6
@@ -219,7 +217,7 @@ class SightTracker:
         """Return the belief of a memory; `late_s` is added to the ages of what the robot sees [s]."""
         own, motion = state.own, state.motion
         ball = self._row(state, self.ball, state.ball, self.ball_hold_s)
-        told = 2 * own.heading_error_rad <= self.mates_rad
+        told = own_pose.SIGMAS * own.heading_error_rad <= own_pose.SEEING_RAD  # rows of mates reckon with it
         opponents, mates = (
             [self._row(state, self.robot, track, self.robot_hold_s) for track in tracks]
             for tracks in (state.opponents, state.mates if told else [ThingTrack()] * self.mates)
